@@ -1,0 +1,17 @@
+"""What every test may ask for. Environment variables are set before anything imports torch."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import pytest  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def sandbox():
+    """One local sandbox with two workers for the whole test run."""
+    from workbench import open_sandbox
+
+    with open_sandbox("local", workers=2) as opened:
+        yield opened

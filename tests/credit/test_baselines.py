@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from workbench.credit import group_advantages, leave_one_out, tied
+
+ONE_OF_FOUR = np.array([[1.0, 0.0, 0.0, 0.0]])
+
+
+def test_centring_alone_gives_the_advantages_of_dr_grpo():
+    assert np.allclose(group_advantages(ONE_OF_FOUR, scale="none"), [[0.75, -0.25, -0.25, -0.25]])
+
+
+def test_sample_and_population_deviation_differ_as_computed_by_hand():
+    sample = group_advantages(ONE_OF_FOUR, eps=0.0)
+    population = group_advantages(ONE_OF_FOUR, ddof=0, eps=0.0)
+    assert np.allclose(sample, [[1.5, -0.5, -0.5, -0.5]])
+    assert np.allclose(population, [[1.732051, -0.57735, -0.57735, -0.57735]])
+
+
+def test_the_default_epsilon_is_the_one_of_trl():
+    assert abs(group_advantages(ONE_OF_FOUR)[0, 0] - 0.75 / (0.5 + 1e-4)) < 1e-12
+
+
+def test_the_one_failure_of_a_nearly_solved_task_weighs_most():
+    rewards = np.array([[1.0] * 7 + [0.0]])
+    assert abs(group_advantages(rewards, eps=0.0)[0, 7] + 2.474874) < 1e-5
+    assert abs(group_advantages(rewards, ddof=0, eps=0.0)[0, 7] + 2.645751) < 1e-5
+
+
+def test_leave_one_out_compares_with_the_mean_of_the_others():
+    assert np.allclose(leave_one_out(ONE_OF_FOUR), [[1, -1 / 3, -1 / 3, -1 / 3]])
+    rewards = np.random.default_rng(0).normal(size=(5, 8))
+    assert np.allclose(leave_one_out(rewards), group_advantages(rewards, scale="none") * 8 / 7)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e9 + 0.1])
+@pytest.mark.parametrize("estimator", [group_advantages, leave_one_out])
+def test_a_tied_group_has_exactly_zero_advantage(estimator, value):
+    assert (estimator(np.full((1, 3), value)) == 0.0).all()
+
+
+def test_what_is_left_out_enters_no_mean_and_stays_nan():
+    rewards = np.array([[1.0, np.nan, 0.0, 0.0, 0.0]])
+    for estimator in (group_advantages, leave_one_out):
+        got = estimator(rewards)
+        assert np.isnan(got[0, 1])
+        assert np.allclose(np.delete(got, 1, axis=1), estimator(ONE_OF_FOUR))
+
+
+def test_a_row_with_one_or_no_judged_reward_teaches_nothing():
+    rewards = np.array([[1.0, np.nan], [np.nan, np.nan], [1.0, 0.0]])
+    for estimator in (group_advantages, leave_one_out):
+        got = estimator(rewards)
+        assert got[0, 0] == 0.0 and np.isnan(got[0, 1]) and np.isnan(got[1]).all()
+    assert tied(rewards).tolist() == [True, True, False]
+
+
+def test_rows_do_not_see_each_other():
+    both = np.array([[1.0, 0.0, 0.0, 0.0], [3.0, 5.0, 1.0, 0.0]])
+    assert np.allclose(group_advantages(both)[:1], group_advantages(both[:1]))
+
+
+def test_dropping_dead_groups_leaves_the_share_the_handbook_computes():
+    p, size, num_groups = 0.1, 8, 20_000
+    rewards = (np.random.default_rng(0).random((num_groups, size)) < p).astype(float)
+    alive = 1 - tied(rewards).mean()
+    assert abs(alive - (1 - p**size - (1 - p) ** size)) < 0.01  # .5695, standard error .0035
+
+
+@pytest.mark.parametrize("rewards", [[1.0, 0.0], [[1.0]], [[[1.0, 0.0]]]])
+def test_rewards_that_are_no_groups_are_refused(rewards):
+    with pytest.raises(ValueError, match="expected .B, G. with G >= 2"):
+        group_advantages(np.array(rewards))
+
+
+def test_an_unknown_scale_is_refused():
+    with pytest.raises(ValueError, match="got 'batch'"):
+        group_advantages(ONE_OF_FOUR, scale="batch")

@@ -1,0 +1,56 @@
+"""Figures of what the agent does say what the records say."""
+
+import pytest
+from matplotlib.figure import Figure
+
+from workbench.plots import actions_by_turn, episode_side_by_side, shares_by_turn
+from workbench.plots.behaviour import verdict_words
+
+
+def test_shares_count_every_episode_also_those_already_over(groups_before):
+    shares = shares_by_turn(groups_before, num_turns=8)
+    assert shares[0] == {"ls": 0.25, "cat": 0.75}
+    assert shares[1] == {"malformed": 0.25, "cat": 0.5, "submit": 0.25}
+    assert shares[3] == {"edit tests": 0.25, "cat": 0.5}
+    assert shares[7] == {"cat": 0.5}
+
+
+def test_bars_have_the_heights_of_the_shares(groups_before, groups_after):
+    figure = actions_by_turn(groups_before, groups_after, labels=("base", "RL"))
+    assert isinstance(figure, Figure)
+    left, right = figure.axes
+    assert left.get_title("left") == "base" and right.get_title("left") == "RL"
+    first_turn = sorted(bar[0].get_height() for bar in left.containers)
+    assert sum(first_turn) == 1.0
+    assert sum(bar[0].get_height() for bar in right.containers) == 1.0
+
+
+def test_no_trajectories_is_an_error_that_says_so():
+    with pytest.raises(ValueError, match="at least one trajectory"):
+        shares_by_turn([])
+
+
+def test_side_by_side_shows_commands_change_and_verdict(before, after):
+    figure = episode_side_by_side(before, after, statement="fix pack")
+    left, right = (" \n".join(t.get_text() for t in axes.texts) for axes in figure.axes)
+    assert "? gerp pack" in left and "> ls" in left
+    assert "NOT SOLVED: hidden tests 2 of 6, submitted" in left
+    assert "+    ys = [x for x in xs if x < 3]" in right
+    assert "SOLVED: hidden tests 6 of 6, submitted" in right
+
+
+def test_two_tasks_are_not_compared_side_by_side(before, after):
+    import dataclasses
+
+    with pytest.raises(ValueError, match="two episodes of one task"):
+        episode_side_by_side(before, dataclasses.replace(after, task_id="bugfix:2"))
+
+
+def test_what_was_never_handed_in_is_not_called_solved(after):
+    import dataclasses
+
+    unfinished = dataclasses.replace(after, stop_reason="max_turns")
+    assert verdict_words(unfinished) == (
+        False,
+        "NOT SOLVED: hidden tests 6 of 6, never submitted (max_turns)",
+    )

@@ -1,0 +1,64 @@
+"""Curves are read from the rows that `learning` writes, and drawn with their intervals."""
+
+import pytest
+
+from workbench.plots import honesty_curve, learning_curve, read_curve, save_png, summary_line
+
+
+class Empty:
+    metrics = []
+
+
+def test_positions_are_attempts_made_so_far(run):
+    curve = read_curve(run.metrics)
+    assert curve.spans == {"rft": (0, 2048), "rl": (2048, 2048 + 40 * 128)}
+    assert curve.batches[0] == (128, 0.08) and curve.batches[8][0] == 2048 + 64
+    assert [e.attempts for e in curve.evaluations][:3] == [0, 2048, 2048 + 1280]
+    assert curve.imitated == (2048, 176)
+
+
+def test_the_last_evaluation_of_each_stage_is_written_beside_its_dot(run):
+    axes = learning_curve(run).axes[0]
+    words = [text.get_text() for text in axes.texts]
+    assert {"8%", "31%", "61%"} <= set(words)
+
+
+def test_several_seeds_show_their_mean(seeds):
+    axes = learning_curve(seeds).axes[0]
+    assert "31%" in [text.get_text() for text in axes.texts]
+
+
+def test_a_run_without_rows_is_an_empty_figure_and_says_so():
+    assert learning_curve(Empty()).axes[0].get_ylim()[1] > 0
+    assert summary_line(Empty()) == "no iteration is over yet"
+
+
+def test_the_summary_names_the_newest_iteration_and_evaluation(run):
+    assert summary_line(run) == (
+        "RL iteration 40 of 40: solved 56.2% of its 128 attempts; "
+        "unseen tasks 61.0 % [56.0, 66.0]"
+    )
+
+
+def test_an_iteration_in_which_nothing_could_be_judged_leaves_a_gap(run):
+    run.metrics[-2]["solved_share"] = None
+    assert len(read_curve(run.metrics).batches) == 47
+    assert "none of its 128 attempts" in summary_line(run)
+
+
+def test_honesty_draws_reward_truth_and_edits_of_each_run(run, cheating_run):
+    left, right = honesty_curve({"naive": cheating_run, "honest": run}).axes
+    truth, edits, reward = (line.get_ydata() for line in left.get_lines()[:3])
+    assert reward[-1] == edits[-1] == 0.99 and truth[-1] < 0.01
+    assert right.get_title("left") == "honest"
+
+
+def test_honesty_of_a_run_without_rl_says_what_is_missing(run):
+    run.metrics = run.metrics[:9]
+    with pytest.raises(ValueError, match="expected RL iterations"):
+        honesty_curve({"rft only": run})
+
+
+def test_pictures_are_small_enough_for_a_repository(run, tmp_path):
+    path = save_png(learning_curve(run), tmp_path / "a" / "curve.png")
+    assert path.stat().st_size < 150_000

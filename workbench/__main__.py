@@ -1,0 +1,72 @@
+"""The command line: `python3 -m workbench demo|test|lab|...`.
+
+Stage: outside the loop. Only the standard library is imported until the environment exists;
+`bootstrap` makes it on first use and this file runs again inside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from workbench import bootstrap
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's parser; every command's options are here."""
+    top = argparse.ArgumentParser(
+        prog="python3 -m workbench",
+        description="Reinforcement learning for coding agents, on a laptop. "
+        "The first command makes .venv from the lock files (a few minutes, once).",
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="watch a policy learn to repair bugs")
+    demo.add_argument("--seed", type=int, default=0, help="seed of the whole run (default 0)")
+    demo.add_argument("--minutes", type=float, help="fit the run into about this many minutes")
+    demo.add_argument("--cheat", action="store_true", help="reward a forgeable test; then repair")
+    demo.add_argument("--out", default=None, help="run folder (default runs/demo-SEED)")
+    demo.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+
+    test = commands.add_parser("test", help="run the tests")
+    test.add_argument("--fast", action="store_true", help="leave out tests marked slow")
+    test.add_argument("pytest_args", nargs="*", help="passed on to pytest (after --)")
+
+    lab = commands.add_parser("lab", help="open JupyterLab at the first notebook")
+    lab.add_argument("--port", type=int, default=8888)
+    lab.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+
+    pretrain = commands.add_parser("pretrain", help="make the shipped tiny policy again")
+    pretrain.add_argument("--seed", type=int, default=0)
+    pretrain.add_argument("--out", default="runs/pretrain", help="folder for the new policy")
+
+    commands.add_parser("setup", help="make the environment and stop")
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit status (2 = something to fix first, with its text)."""
+    argv = sys.argv[1:] if argv is None else argv
+    try:
+        bootstrap.check_python()
+        options = parser().parse_args(argv)
+        extras = ("test",) if options.command in ("test", "setup") else ()
+        python = bootstrap.ensure_environment(extras)
+        # Two torch threads beside a busy neighbour are several times slower than one.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        if str(python) != sys.executable:
+            return bootstrap.become([str(python), "-m", "workbench", *argv])
+        from workbench import commands
+
+        return commands.run(options)
+    except bootstrap.SetupError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

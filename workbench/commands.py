@@ -1,0 +1,91 @@
+"""What each command does once the environment exists.
+
+Stage: outside the loop. Comes in: parsed options. Goes out: an exit status. Each command imports
+its rooms when it runs, so that `test` does not wait for torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+
+from workbench.bootstrap import TOP, SetupError, become
+
+NOTEBOOK = "00_watch_it_learn.ipynb"
+
+
+def run(options: argparse.Namespace) -> int:
+    """The exit status of the chosen command."""
+    return {
+        "demo": _demo,
+        "test": _test,
+        "lab": _lab,
+        "pretrain": _pretrain,
+        "setup": lambda _: 0,
+    }[options.command](options)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from workbench.demo import cheat, demo
+
+    run_one = cheat if options.cheat else demo
+    run_one(seed=options.seed, minutes=options.minutes, out=options.out, resume=options.resume)
+    return 0
+
+
+def _test(options: argparse.Namespace) -> int:
+    command = [sys.executable, "-m", "pytest", *options.pytest_args]
+    if options.fast:
+        command += ["-m", "not slow"]
+    return become(command)
+
+
+def _lab(options: argparse.Namespace) -> int:
+    check_port(options.port)
+    paths = (str(TOP), os.environ.get("PYTHONPATH", ""))  # kernels run in another folder
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return become(lab_command(options.port, open_browser=not options.no_browser))
+
+
+def _pretrain(options: argparse.Namespace) -> int:
+    from workbench.pretraining import pretrain
+
+    pretrain(seed=options.seed, out=options.out)
+    return 0
+
+
+def lab_command(port: int, *, open_browser: bool = True, notebooks: str = "notebooks") -> list[str]:
+    """The command that starts JupyterLab at notebook 00 without asking the network for anything."""
+    command = [
+        sys.executable,
+        "-m",
+        "jupyter",
+        "lab",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={notebooks}",
+        f"--LabApp.default_url=/lab/tree/{NOTEBOOK}",
+        "--LabApp.news_url=",
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    if not open_browser:
+        command.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    return command
+
+
+def check_port(port: int) -> None:
+    """Nothing, or SetupError if something already listens on that port of this machine."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            raise SetupError(
+                f"Port {port} is taken, perhaps by another JupyterLab.\n"
+                f"Close that one, or choose another: python3 -m workbench lab --port {port + 1}"
+            )

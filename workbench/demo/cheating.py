@@ -1,0 +1,142 @@
+"""A reward that can be forged, then repaired: reported reward beside hidden truth.
+
+Stage: the whole loop. In: a seed; out: a run folder with three runs and one picture. The naive
+reward pays for the visible tests as the agent left them, and the agent may edit them.
+
+1. naive, from the base, which edits tests now and then: the rare cheat is amplified;
+2. the same with a penalty for edited tests;
+3. naive again, but from a policy fine-tuned on honest successes only.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench import plots
+from workbench.demo.counts import NUM_TEST, OVERHEAD_S, RL_COST, fixed_counts
+from workbench.demo.telling import follow, run_folder, say, was_begun
+from workbench.evaluation import Evaluation, evaluate
+from workbench.learning import TrainConfig, train
+from workbench.policies import open_policy
+from workbench.rewards import RewardDesign, all_pass, tampered, totals
+from workbench.runlog import write_json
+from workbench.sandbox import open_sandbox
+from workbench.tasks import load_tasks
+
+NAIVE = RewardDesign(tests=(all_pass("visible_as_left"), 1.0))
+"""Pays when the visible tests pass at hand-in, whoever wrote them."""
+PENALISED = RewardDesign(tests=(all_pass("visible_as_left"), 1.0), tampering=(tampered, -1.0))
+"""The same, minus 1 if the tests were edited."""
+ITERATIONS = 30
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One of the three runs."""
+
+    title: str
+    """Above its panel."""
+    start: Literal["base", "rft"]
+    """Policy it starts from."""
+    reward: RewardDesign
+    """What it is paid."""
+
+
+ARMS = {
+    "naive": Arm("tests pass", "base", NAIVE),
+    "penalised": Arm("tests pass, minus tampering", "base", PENALISED),
+    "naive_from_rft": Arm("tests pass, from clean RFT", "rft", NAIVE),
+}
+
+
+def cheat(
+    seed: int = 0,
+    minutes: float | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    config: TrainConfig = TrainConfig(),
+    policy_name: str = "tiny",
+    num_test: int = NUM_TEST,
+) -> Path:
+    """Run the three arms and return the run folder.
+
+    Args:
+        minutes: about how long it may take; fewer iterations for every arm (at least 5).
+        out: run folder; default runs/cheat-SEED.
+        resume: continue the runs in that folder.
+        config: settings; of its RL iterations at most ITERATIONS are run.
+    """
+    start, folder = time.monotonic(), run_folder(f"cheat-{seed}", out, resume)
+    test, practice = load_tasks("bugfix", "test", num_test), load_tasks("bugfix", "train")
+    runs, results = {}, {}
+    with open_sandbox("auto") as sandbox:
+        base = evaluate(open_policy(policy_name), test, sandbox, seed=seed)
+        results["base"] = truth(base, test)
+        say(start, "base: " + sentence(results["base"]))
+        config = settle(folder, config, minutes, len(test), time.monotonic() - start)
+
+        def train_one(name: str, recipe: str, reward: RewardDesign, source: str | Path):
+            """Train a fresh copy of `source` in a folder of its own; returns run and policy."""
+            policy, where = open_policy(source), folder / name
+            run = train(policy, practice, sandbox, recipe, config=config, reward=reward, seed=seed,
+                        folder=where, resume=was_begun(where))  # fmt: skip
+            for text in follow(run):
+                say(start, f"{name}: {text}")
+            return run, policy
+
+        train_one("rft", "rft", PENALISED, policy_name)
+        for name, arm in ARMS.items():
+            source = policy_name if arm.start == "base" else folder / "rft" / "policy"
+            runs[arm.title], policy = train_one(name, "rl", arm.reward, source)
+            results[name] = truth(evaluate(policy, test, sandbox, seed=seed), test)
+            say(start, f"{name}: " + sentence(results[name]))
+            write_json(folder / "results.json", results)
+    path = plots.save_png(plots.honesty_curve(runs), folder / "figures" / "honesty.png")
+    for name, result in results.items():
+        print(f"{name:<16}{sentence(result)}")
+    say(start, f"picture: {path}")
+    return folder
+
+
+def truth(evaluation: Evaluation, tasks) -> dict[str, Any]:
+    """Reported by the naive reward, edits of the tests, and what the hidden tests say."""
+    reported = totals(NAIVE.score_groups(evaluation.groups, tasks))
+    return {
+        "reported": float(np.nanmean(reported)),
+        "edited_tests": evaluation.num_edited_tests / evaluation.num_episodes,
+        "solved": vars(evaluation.solve_rate),
+        "num_tasks": len(evaluation.results),
+        "policy_version": evaluation.policy_version,
+    }
+
+
+def sentence(result: dict[str, Any]) -> str:
+    """A result in words."""
+    solved = result["solved"]
+    return (
+        f"tests pass {result['reported']:.1%}, edited {result['edited_tests']:.1%}, really solved "
+        f"{solved['estimate']:.1%} [{solved['low']:.1%}, {solved['high']:.1%}]"
+    )
+
+
+def settle(
+    folder: Path, config: TrainConfig, minutes: float | None, num_test: int, spent_s: float
+) -> TrainConfig:
+    """The settings with the RL iterations that fit, fixed before the first run starts."""
+
+    def make() -> dict[str, int]:
+        if minutes is None:
+            return {"rl_iterations": min(ITERATIONS, config.rl.iterations)}
+        episode_s = spent_s / num_test
+        rft_s = config.rft.num_tasks * config.rft.group_size * episode_s
+        free = 60 * minutes - spent_s - OVERHEAD_S - rft_s - len(ARMS) * num_test * episode_s
+        per_iteration = RL_COST * config.rl.tasks_per_iteration * config.rl.group_size * episode_s
+        return {"rl_iterations": min(ITERATIONS, max(5, int(free / len(ARMS) / per_iteration)))}
+
+    iterations = fixed_counts(folder, make)["rl_iterations"]
+    return replace(config, evaluate_every=0, rl=replace(config.rl, iterations=iterations))

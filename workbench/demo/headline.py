@@ -1,0 +1,135 @@
+"""The headline run: base, rejection fine-tuning, RL, measured on tasks never seen; headless.
+
+Stage: the whole loop. In: a seed and, if wanted, a number of minutes; out: a run folder with
+results.json and pictures. Everything is done by `train`, `evaluate` and `plots`; what is here is
+their order. Left out: several seeds at a time (`experiments.compare`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench import plots
+from workbench.demo.counts import NUM_DEV, NUM_TEST, counts_for, fixed_counts
+from workbench.demo.measured import Measured, measure, table
+from workbench.demo.telling import follow, run_folder, say, was_begun
+from workbench.learning import TrainConfig, train
+from workbench.policies import open_policy
+from workbench.runlog import load_run, write_json
+from workbench.sandbox import open_sandbox
+from workbench.tasks import load_tasks
+
+CONFIG = replace(TrainConfig(), evaluate_every=10)
+"""Settings of the headline run: the measured defaults, and a curve on unseen tasks."""
+
+
+def demo(
+    seed: int = 0,
+    minutes: float | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    config: TrainConfig = CONFIG,
+    policy_name: str = "tiny",
+    num_test: int = NUM_TEST,
+    num_dev: int = NUM_DEV,
+) -> Path:
+    """Run it and return the run folder.
+
+    Args:
+        minutes: about how long it may take; turned into stored counts before training starts.
+        out: run folder; default runs/demo-SEED.
+        resume: continue the run in that folder.
+        config: settings; `minutes` changes its counts.
+        policy_name: a name or folder for `open_policy`.
+        num_test, num_dev: unseen tasks for the table and for the curve.
+    Raises:
+        SetupError: the folder holds a run and `resume` is False, or there are too few minutes.
+    """
+    start, folder = time.monotonic(), run_folder(f"demo-{seed}", out, resume)
+    policy, test = open_policy(policy_name), load_tasks("bugfix", "test", num_test)
+    with open_sandbox("auto") as sandbox:
+        say(start, f"{sandbox.name}, {sandbox.workers} workers; base: {len(test)} unseen tasks")
+        base = measure(policy, test, sandbox, seed)
+        first = plots.actions_by_turn(base.sampled.groups, labels=("base",))
+        path = plots.save_png(first, folder / "figures" / "base.png")
+        say(start, f"base solves {base.sampled.solve_rate.percent()}; first picture: {path}")
+        config = settle(folder, config, minutes, base, time.monotonic() - start)
+        results = stored_results(folder) if resume else {}
+        results["base"] = base.row()
+
+        def after_row(row: dict[str, Any]) -> None:
+            if row["kind"] == "fine_tuning":  # the policy stands still while this is called
+                results["rft"] = measure(policy, test, sandbox, seed).row()
+                write_json(folder / "results.json", results)
+
+        run = train(
+            *(policy, load_tasks("bugfix", "train"), sandbox, "rft_then_rl"),
+            config=config, seed=seed, folder=folder / "run", resume=was_begun(folder / "run"),
+            dev=load_tasks("bugfix", "dev", num_dev), on_metrics=after_row,
+        )  # fmt: skip
+        for text in follow(run):
+            say(start, text)
+        final = measure(policy, test, sandbox, seed)
+    results["rl"] = final.row()
+    results["about"] = about(run, time.monotonic() - start)
+    write_json(folder / "results.json", results)
+    draw(folder, base, final, run)
+    print(table(results))
+    say(start, f"figures and results: {folder}")
+    return folder
+
+
+def settle(
+    folder: Path, config: TrainConfig, minutes: float | None, base: Measured, spent_s: float
+) -> TrainConfig:
+    """The run's settings, fixed before it starts: the counts of the run to be resumed, those that
+    fit into `minutes`, or those of `config`."""
+
+    def make() -> dict[str, int]:
+        if minutes is None:
+            return {"rft_tasks": config.rft.num_tasks, "rl_iterations": config.rl.iterations}
+        episode_s = spent_s / (base.sampled.num_episodes + base.greedy.num_episodes)
+        return counts_for(60 * minutes - spent_s, episode_s, config)
+
+    counts = fixed_counts(folder, make)
+    return replace(
+        config,
+        rft=replace(config.rft, num_tasks=counts["rft_tasks"]),
+        rl=replace(config.rl, iterations=counts["rl_iterations"]),
+    )
+
+
+def draw(folder: Path, base: Measured, final: Measured, run) -> None:
+    """Write the pictures of a finished run."""
+    labels = ("base", "after RFT and RL")
+    pair = plots.instructive_pair(base.sampled.groups, final.sampled.groups)
+    figures = {
+        "learning_curve": plots.learning_curve(run, title="Repairing bugs in code never seen"),
+        "actions": plots.actions_by_turn(base.sampled.groups, final.sampled.groups, labels=labels),
+        "episode": plots.episode_side_by_side(*pair, labels=labels),
+    }
+    for name, figure in figures.items():
+        plots.save_png(figure, folder / "figures" / f"{name}.png")
+
+
+def about(run, wall_s: float) -> dict[str, Any]:
+    """Where it ran and where the time went, for results.json."""
+    seconds = [row["seconds"] for row in run.metrics if row["kind"] != "evaluation"]
+    spent = {name: sum(s.get(name, 0.0) for s in seconds) for name in seconds[0]}
+    machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
+    described = load_run(run.folder).config
+    return {"wall_s": wall_s, "spent_s": spent, "machine": machine, "config": described}
+
+
+def stored_results(folder: Path) -> dict[str, Any]:
+    """results.json of an interrupted run; empty if it had not got that far."""
+    path = folder / "results.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+

@@ -1,0 +1,75 @@
+"""What a headless run prints, and the folder it writes to.
+
+Stage: the whole loop. In: a run that is going on; out: lines with the minutes they came at.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench import plots
+from workbench.bootstrap import SetupError
+from workbench.runlog import RUNS
+
+
+def follow(run) -> Iterator[str]:
+    """A line for each new row of a run until it ends; Ctrl-C stops the run and is raised again."""
+    seen = 0
+    try:
+        while True:
+            done = run.done  # before reading the rows, so that the last ones are seen
+            for number in range(seen, len(run.metrics)):
+                yield plots.summary_line(_Part(run.metrics[: number + 1], run.progress))
+            seen = len(run.metrics)
+            if done:
+                break
+            time.sleep(0.3)
+    except KeyboardInterrupt:
+        run.stop()
+        print("stopping after what was finished; --resume goes on from there", flush=True)
+        run.wait()
+        raise
+    run.wait()  # raises the run's own error
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A run up to one of its rows."""
+
+    metrics: list[dict[str, Any]]
+    progress: Any
+
+
+def run_folder(name: str, out: str | Path | None, resume: bool) -> Path:
+    """Where a run is written: `out`, or the first free of runs/NAME, runs/NAME-2, ...; with
+    `resume` the newest of those that exist.
+
+    Raises SetupError if `out` holds a run that is not to be resumed, or nothing can be resumed.
+    """
+    taken = sorted(RUNS.glob(f"{name}*"), key=lambda path: path.stat().st_mtime)
+    if resume and not out and not taken:
+        raise SetupError(f"There is no run {RUNS / name} to resume; leave --resume out.")
+    if out and not resume and Path(out).exists() and any(Path(out).iterdir()):
+        raise SetupError(f"{out} is not empty: give another --out, or --resume to continue it.")
+    if out or resume:
+        return Path(out or taken[-1])
+    number, folder = 1, RUNS / name
+    while folder.exists():
+        number += 1
+        folder = RUNS / f"{name}-{number}"
+    return folder
+
+
+def was_begun(folder: Path) -> bool:
+    """Whether `train` has started a run in this folder, so that it can be resumed."""
+    return (folder / "config.json").exists()
+
+
+def say(start: float, text: str) -> None:
+    """Print a line with the minutes and seconds since the start."""
+    elapsed = int(time.monotonic() - start)
+    print(f"{elapsed // 60:3d}:{elapsed % 60:02d}  {text}", flush=True)

@@ -1,0 +1,25 @@
+"""Environments: the world one episode acts in, one class for one turn or many.
+
+Stage: between the policy and the sandbox. In: a task and the policy's messages; out:
+observations, and at the end a verdict with its evidence.
+"""
+
+from workbench.environments.environment import (
+    OBSERVATION_CHARS,
+    Environment,
+    EnvironmentState,
+    Step,
+    signature,
+)
+from workbench.environments.parsing import ARGUMENTS, parse_command, parse_edit
+
+__all__ = [
+    "ARGUMENTS",
+    "OBSERVATION_CHARS",
+    "Environment",
+    "EnvironmentState",
+    "Step",
+    "parse_command",
+    "parse_edit",
+    "signature",
+]

@@ -1,0 +1,262 @@
+"""The world one episode acts in: reset, step, snapshot, restore, finish.
+
+Stage: environments. A task and a sandbox in; the policy's messages in, observations out; at the
+end a verdict and evidence. One class for one turn or many: a task without files is a single turn
+whose message is the program. Left out: a time limit for the episode (turns and tokens bound it).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.environments import tools
+from workbench.environments.parsing import parse_command
+from workbench.grading import GRADER, collect_evidence, final_judgement
+from workbench.records import (
+    UNSCORABLE,
+    Evidence,
+    StopReason,
+    Task,
+    TestOutcome,
+    ToolCall,
+    Verdict,
+    files_hash,
+)
+
+if TYPE_CHECKING:
+    from workbench.sandbox import LocalSandbox
+
+OBSERVATION_CHARS = 400
+"""Longer observations are cut here, so that an episode fits its context."""
+
+_SIGNATURE = re.compile(r"\w+\([^()]*\)")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one message led to."""
+
+    observation: str
+    """What the environment answered; "" after submit. Nobody is told it once `done`."""
+    done: bool
+    """Whether the episode is over."""
+    tool_call: ToolCall | None
+    """The parsed command; None if the message did not parse."""
+    parse_error: str | None
+    """Why the message is not a command, or None."""
+    stop_reason: StopReason | None
+    """Why the episode is over, or None while it goes on."""
+
+
+@dataclass(frozen=True)
+class EnvironmentState:
+    """Everything `restore` needs: immutable, so that taking one costs nothing."""
+
+    files: Mapping[str, str]
+    """The workspace; never changed in place."""
+    workspace_hash: str
+    """Hash of `files`."""
+    num_turns: int
+    """Turns taken."""
+    stop_reason: StopReason | None
+    """Why the episode is over, or None."""
+    seen: tuple[tuple[str, str, str], ...]
+    """(message, observation, workspace hash) of each turn, kept only for loop detection."""
+
+
+class Environment:
+    """One episode's workspace and tools.
+
+    >>> environment = Environment(task, sandbox)                              # doctest: +SKIP
+    >>> statement = environment.reset()                                       # doctest: +SKIP
+    >>> environment.step("cat lib.py").observation                            # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        sandbox: LocalSandbox,
+        *,
+        max_turns: int = 8,
+        loop_limit: int | None = None,
+        observation_chars: int = OBSERVATION_CHARS,
+    ) -> None:
+        """An environment at its start.
+
+        Args:
+            task: without files it is a single turn whatever `max_turns` says.
+            sandbox: runs the tests; called only by `run` and `finish`.
+            max_turns: the episode stops after this many messages, parse errors included.
+            loop_limit: stop when one command met one answer in one workspace this many times
+                (3 is usual); None leaves it to `max_turns`.
+            observation_chars: observations are cut after this many characters.
+        Raises:
+            ValueError: if `max_turns` < 1, or a task without files states no signature.
+        """
+        if max_turns < 1:
+            raise ValueError(f"max_turns: expected at least 1, got {max_turns}")
+        self.task = task
+        self.sandbox = sandbox
+        self.single_turn = not task.files
+        self.max_turns = 1 if self.single_turn else max_turns
+        self.loop_limit = loop_limit
+        self.observation_chars = observation_chars
+        self._header = signature(task) if self.single_turn else ""
+        self._start = EnvironmentState(task.files, files_hash(task.files), 0, None, ())
+        self._state = self._start
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The workspace now: path -> text. Read only."""
+        return self._state.files
+
+    @property
+    def workspace_hash(self) -> str:
+        """Hash of the workspace now; equal workspaces have equal hashes."""
+        return self._state.workspace_hash
+
+    @property
+    def num_turns(self) -> int:
+        """Messages taken so far."""
+        return self._state.num_turns
+
+    @property
+    def stop_reason(self) -> StopReason | None:
+        """Why the episode is over, or None while it goes on."""
+        return self._state.stop_reason
+
+    def reset(self) -> str:
+        """Back to the task's files; returns the first observation, the statement."""
+        self._state = self._start
+        return self.task.statement
+
+    def snapshot(self) -> EnvironmentState:
+        """The state now, for `restore`."""
+        return self._state
+
+    def restore(self, state: EnvironmentState) -> None:
+        """Back to a state that `snapshot` returned, also from another environment of the task."""
+        self._state = state
+
+    def needs_sandbox(self, text: str) -> bool:
+        """Whether `step(text)` runs code (milliseconds) rather than only looks (microseconds)."""
+        return not self.single_turn and text == "run"
+
+    def step(self, text: str, *, too_long: bool = False) -> Step:
+        """Act on one message of the policy.
+
+        Args:
+            text: the message without its end-of-turn token.
+            too_long: the message was cut at its token limit: a parse error whatever it says.
+        Raises:
+            ValueError: if the episode is over.
+        """
+        if self.stop_reason is not None:
+            raise ValueError(f"the episode is over ({self.stop_reason}); call reset() first")
+        if too_long:
+            call, error = None, "message too long"
+        elif self.single_turn:
+            call, error = ToolCall("write", text), None
+        else:
+            call, error = parse_command(text)
+        if call is None:
+            observation, files, stop = f"error: {error}", self.files, None
+        else:
+            observation, files, stop = self._use(call)
+        observation = tools.cut(observation, self.observation_chars)
+        stop = self._advance(text, observation, files, stop)
+        return Step(observation, stop is not None, call, error, stop)
+
+    def out_of_context(self) -> Step:
+        """End the episode because the policy had no room left for a whole message."""
+        self._advance("", "", self.files, "context")
+        return Step("", True, None, "no room left in the context", "context")
+
+    def finish(self) -> tuple[Verdict, Evidence]:
+        """Grade the workspace as it is now, and collect the evidence: the code runs here, once.
+
+        After "abort" nothing is run: the verdict is `sandbox_error`, the fault is ours.
+        """
+        if self.stop_reason != "abort":
+            return final_judgement(self.task, self.files, self.sandbox)
+        verdict = Verdict("call", "sandbox_error", _never_run(self.task), self.sandbox.name, GRADER)
+        return verdict, collect_evidence(self.task, self.files)
+
+    def _use(self, call: ToolCall) -> tuple[str, Mapping[str, str], StopReason | None]:
+        """(observation, files afterwards, stop reason or None) of a command."""
+        files, argument = self.files, call.argument
+        match call.name:
+            case "ls":
+                return tools.list_files(files), files, None
+            case "cat":
+                return tools.show_file(files, argument), files, None
+            case "grep":
+                return tools.find_word(files, argument, skip=self.task.tests_file), files, None
+            case "edit":
+                files, observation = tools.replace_line(files, argument)
+                return observation, files, None
+            case "write":
+                program = f"def {self._header}:\n{argument}\n"
+                return "", {self.task.entry_file: program}, "submitted"
+            case "submit":
+                return "", files, "submitted"
+        return self._run_tests()
+
+    def _run_tests(self) -> tuple[str, Mapping[str, str], StopReason | None]:
+        """Run the visible tests as they lie in the workspace: what the agent left is what runs."""
+        if self.task.tests_file is None:
+            return "error: no tests", self.files, None
+        result = self.sandbox.run_tests(self.files, self.task.tests_file, self.task.limits)
+        if result.status in UNSCORABLE:  # our fault: nobody learns from it
+            return "", self.files, "abort"
+        return tools.describe_tests(result), self.files, None
+
+    def _advance(
+        self, text: str, observation: str, files: Mapping[str, str], stop: StopReason | None
+    ) -> StopReason | None:
+        """Move to the next state; returns why the episode is over, or None."""
+        before = self._state
+        changed = files is not before.files
+        workspace = files_hash(files) if changed else before.workspace_hash
+        num_turns = before.num_turns + 1
+        seen = before.seen
+        if self.loop_limit is not None:
+            seen += ((text, observation, workspace),)
+            if stop is None and seen.count(seen[-1]) >= self.loop_limit:
+                stop = "loop"
+        if stop is None and num_turns >= self.max_turns:
+            stop = "max_turns"
+        self._state = EnvironmentState(files, workspace, num_turns, stop, seen)
+        return stop
+
+
+def signature(task: Task) -> str:
+    """The signature a single-turn task's statement asks for, e.g. "f(xs)".
+
+    Raises ValueError if the statement holds none for the task's entry point.
+    """
+    found = _SIGNATURE.search(task.statement)
+    if not found or not found[0].startswith(task.entry_point + "("):
+        raise ValueError(
+            f"task {task.task_id}: expected a statement such as 'write {task.entry_point}(xs): "
+            f"...', got {task.statement!r:.80}; a task without files needs a signature"
+        )
+    return found[0]
+
+
+def _never_run(task: Task) -> tuple[TestOutcome, ...]:
+    """Every test of every suite as "missing"."""
+    as_left = task.visible if task.tests_file is not None else ()
+    suites = (
+        ("visible_as_left", "visible", as_left),
+        ("visible_pristine", "visible", task.visible),
+        ("hidden", "hidden", task.hidden),
+    )
+    return tuple(
+        TestOutcome(f"{name}:{number}", suite, "missing", "the sandbox failed before")
+        for suite, name, cases in suites
+        for number in range(1, len(cases) + 1)
+    )

@@ -1,0 +1,257 @@
+"""Rollouts: many episodes at once, from a policy and tasks to groups of trajectories.
+
+Stage: sampling. Token in, token out: what the session sampled is stored untouched. Episodes play
+in lanes, each with its own session and its own seed; while the sandbox works for one lane the
+policy samples for the next, and neither the number of threads nor their timing can change what
+is sampled. Left out: refilling a lane whose short episodes are over, and re-rolls.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.environments import Environment, Step
+from workbench.records import Action, Group, SamplerSettings, Task, Trajectory, Turn
+
+if TYPE_CHECKING:
+    from workbench.policies import Policy
+    from workbench.sandbox import LocalSandbox
+
+LANE_ROWS = 64
+"""Episodes that share a session. Another number is another stream of random numbers."""
+LANES_IN_FLIGHT = 2
+"""Sessions open at once: one samples while the other one's commands run."""
+
+
+class RolloutStopped(RuntimeError):
+    """`stop` said True: nothing is returned, the unfinished groups are gone."""
+
+
+@dataclass(frozen=True)
+class RolloutProgress:
+    """How far a call of `rollout_many` is, and where its time went."""
+
+    num_done: int
+    """Episodes that are over."""
+    num_total: int
+    """Episodes in all."""
+    sampling_s: float
+    """Wall-clock seconds inside the policy."""
+    waiting_s: float
+    """Wall-clock seconds of waiting for the sandbox: what its work costs the rollout."""
+
+
+def rollout(
+    policy: Policy,
+    task: Task,
+    sandbox: LocalSandbox,
+    n: int = 8,
+    seed: int = 0,
+    sampler: SamplerSettings = SamplerSettings(),
+    max_turns: int = 8,
+) -> Group:
+    """A group: `n` trajectories of one task. Same arguments and weights, same trajectories.
+
+    Raises ValueError as `rollout_many` does.
+    """
+    groups = rollout_many(policy, [task], sandbox, n, seed, sampler=sampler, max_turns=max_turns)
+    return groups[0]
+
+
+def rollout_many(
+    policy: Policy,
+    tasks: Sequence[Task],
+    sandbox: LocalSandbox,
+    n: int = 8,
+    seed: int = 0,
+    *,
+    sampler: SamplerSettings = SamplerSettings(),
+    max_turns: int = 8,
+    loop_limit: int | None = None,
+    lane_rows: int = LANE_ROWS,
+    on_progress: Callable[[RolloutProgress], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> list[Group]:
+    """One group of `n` trajectories for each task, in the order of `tasks`.
+
+    Args:
+        policy: anything that keeps the Policy protocol.
+        sandbox: runs the tests and the grading, `sandbox.workers` at a time.
+        seed: same seed, same trajectories, up to the fields that hold seconds.
+        max_turns, loop_limit: see `Environment`.
+        lane_rows: episodes that share a session.
+        on_progress: called after every turn of a lane, and once when all is graded.
+        stop: asked before every turn of a lane, for instance `threading.Event().is_set`.
+    Raises:
+        ValueError: if n or lane_rows < 1, or a task without files states no signature.
+        RolloutStopped: once `stop` returns True.
+    """
+    if n < 1 or lane_rows < 1:
+        raise ValueError(f"n and lane_rows: expected at least 1, got {n} and {lane_rows}")
+    episodes = [
+        _Episode(Environment(task, sandbox, max_turns=max_turns, loop_limit=loop_limit))
+        for task in tasks
+        for _ in range(n)
+    ]
+    clock = _Clock()
+    pool = ThreadPoolExecutor(max(1, sandbox.workers), thread_name_prefix="rollout")
+    lanes = [
+        _play(policy, episodes[i : i + lane_rows], lane_seed(seed, i), sampler, pool, clock)
+        for i in range(0, len(episodes), lane_rows)
+    ]
+    try:
+        for _ in _take_turns(lanes):
+            if on_progress:
+                on_progress(_progress(episodes, clock))
+            if stop and stop():
+                raise RolloutStopped(f"stopped; {len(tasks)} groups of {n} were under way")
+        with clock.time("waiting"):
+            done = [e.trajectory(seed, sampler, policy.version) for e in episodes]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    if on_progress:
+        on_progress(_progress(episodes, clock))
+    return [
+        Group(task.task_id, policy.version, tuple(done[i * n : (i + 1) * n]))
+        for i, task in enumerate(tasks)
+    ]
+
+
+def lane_seed(seed: int, first_row: int) -> int:
+    """The seed of a lane's session, so that no two lanes share a stream of random numbers."""
+    return int(np.random.SeedSequence((seed, first_row)).generate_state(1)[0])
+
+
+def _take_turns(lanes: Sequence[Iterator[None]]) -> Iterator[None]:
+    """Advance the lanes in turn, LANES_IN_FLIGHT at a time; yields after every turn of one."""
+    unopened = deque(lanes)
+    in_flight: deque[Iterator[None]] = deque()
+    try:
+        while unopened or in_flight:
+            while unopened and len(in_flight) < LANES_IN_FLIGHT:
+                in_flight.append(unopened.popleft())
+            lane = in_flight[0]
+            is_over = next(lane, "over") == "over"
+            in_flight.popleft() if is_over else in_flight.rotate(-1)
+            yield
+    finally:
+        for lane in in_flight:
+            lane.close()  # also closes the lane's session
+
+
+def _play(
+    policy: Policy,
+    episodes: Sequence[_Episode],
+    seed: int,
+    sampler: SamplerSettings,
+    pool: ThreadPoolExecutor,
+    clock: _Clock,
+) -> Iterator[None]:
+    """Play one lane to its end; yields whenever its commands have just begun to run."""
+    with clock.time("sampling"):
+        session = policy.open(len(episodes), seed=seed, sampler=sampler)
+    try:
+        for i, episode in enumerate(episodes):
+            session.observe(i, episode.environment.reset())
+        live = list(range(len(episodes)))
+        while live:
+            with clock.time("sampling"):
+                actions = session.act(live)
+            for i, action in zip(live, actions, strict=True):
+                episodes[i].begin(action, pool)
+            yield
+            with clock.time("waiting"):
+                observations = {i: episodes[i].end(pool) for i in live}
+            live = [i for i in live if observations[i] is not None]
+            for i in live:
+                session.observe(i, observations[i])
+    finally:
+        session.close()
+
+
+class _Episode:
+    """One episode while it is played."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.turns: list[Turn] = []
+        self.grading: Future | None = None  # present once the episode is over
+
+    def begin(self, action: Action, pool: ThreadPoolExecutor) -> None:
+        """Begin the turn an action asks for. Only what runs code goes to the pool."""
+        self._action = action
+        if action.finish == "end_of_turn" and self.environment.needs_sandbox(action.text):
+            self._step = pool.submit(self._timed_step, action)
+        else:
+            self._step = Future()
+            self._step.set_result(self._timed_step(action))
+
+    def end(self, pool: ThreadPoolExecutor) -> str | None:
+        """Wait for the turn and record it: the next observation, or None if that was the last."""
+        step, seconds = self._step.result()
+        turn = Turn(
+            action=self._action,
+            tool_call=step.tool_call,
+            parse_error=step.parse_error,
+            observation=step.observation,
+            workspace_hash=self.environment.workspace_hash,
+            seconds=seconds,
+        )
+        self.turns.append(turn)
+        if not step.done:
+            return step.observation
+        self.grading = pool.submit(self.environment.finish)
+        return None
+
+    def trajectory(self, seed: int, sampler: SamplerSettings, version: str) -> Trajectory:
+        """The finished record; waits for the grading."""
+        verdict, evidence = self.grading.result()
+        return Trajectory(
+            task_id=self.environment.task.task_id,
+            seed=seed,
+            sampler=sampler,
+            turns=tuple(self.turns),
+            final_files=dict(self.environment.files),
+            verdict=verdict,
+            evidence=evidence,
+            stop_reason=self.environment.stop_reason,
+            policy_version=version,
+        )
+
+    def _timed_step(self, action: Action) -> tuple[Step, float]:
+        start = time.perf_counter()
+        if action.finish == "context":
+            step = self.environment.out_of_context()
+        else:
+            step = self.environment.step(action.text, too_long=action.finish == "length")
+        return step, time.perf_counter() - start
+
+
+class _Clock:
+    """Adds up where the wall-clock time of one call goes."""
+
+    def __init__(self) -> None:
+        self.seconds = {"sampling": 0.0, "waiting": 0.0}
+
+    @contextmanager
+    def time(self, what: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[what] += time.perf_counter() - start
+
+
+def _progress(episodes: Sequence[_Episode], clock: _Clock) -> RolloutProgress:
+    num_done = sum(episode.grading is not None for episode in episodes)
+    return RolloutProgress(
+        num_done, len(episodes), clock.seconds["sampling"], clock.seconds["waiting"]
+    )

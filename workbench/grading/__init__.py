@@ -1,0 +1,26 @@
+"""From programs to verdicts and evidence. Expected values stay in this process.
+
+Stage: grading. Tasks and workspaces in; `Verdict` and `Evidence` out.
+"""
+
+from workbench.grading.compare import same_value
+from workbench.grading.evidence import collect_evidence
+from workbench.grading.verdicts import (
+    GRADER,
+    final_judgement,
+    final_verdict,
+    grade,
+    grade_many,
+    outcomes_as_left,
+)
+
+__all__ = [
+    "GRADER",
+    "collect_evidence",
+    "final_judgement",
+    "final_verdict",
+    "grade",
+    "grade_many",
+    "outcomes_as_left",
+    "same_value",
+]

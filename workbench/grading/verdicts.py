@@ -1,0 +1,137 @@
+"""From a program to a Verdict: cases judged here, outside the program's own process.
+
+Stage: grading. A task and a workspace go in; the sandbox runs the program on the cases' inputs
+(mode "call": the expected values never leave this process) and each answer is compared. The
+suite `visible_as_left` is different: it runs the tests file as the agent left it, next to the
+program, and is forgeable; it is kept apart by name. Left out: assert-style test code judged
+outside the process (mode "split"), coverage, tolerance for floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from workbench.grading.compare import same_value
+from workbench.grading.evidence import collect_evidence
+from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict
+from workbench.sandbox import CallResult, CaseResult, LocalSandbox, TestsResult
+
+GRADER = "1"
+"""Version of the rules below; stored in every verdict, raised when a rule changes."""
+_SHOWN_CHARS = 80
+
+
+def grade(task: Task, solution: str | Mapping[str, str], sandbox: LocalSandbox) -> Verdict:
+    """The verdict on a solution: suites `visible_pristine` and `hidden`, in one execution.
+
+    Args:
+        solution: the whole text of the task's entry file, or {path: text} laid over its files.
+    Raises:
+        ValueError: if a case's arguments are not plain data, or a path leaves the workspace.
+    """
+    changes = {task.entry_file: solution} if isinstance(solution, str) else solution
+    return _judge(task, {**task.files, **changes}, sandbox)[0]
+
+
+def grade_many(
+    task_solutions: Iterable[tuple[Task, str | Mapping[str, str]]],
+    sandbox: LocalSandbox,
+    progress: bool = False,
+) -> list[Verdict]:
+    """`grade` for many pairs, as many at a time as the sandbox has workers; in the given order."""
+    pairs = list(task_solutions)
+    with ThreadPoolExecutor(sandbox.workers, "grading") as pool:
+        verdicts = pool.map(lambda pair: grade(*pair, sandbox), pairs)
+        if progress:
+            from tqdm.auto import tqdm  # here, so that a quiet caller does not load it
+
+            verdicts = tqdm(verdicts, total=len(pairs), desc="grading", unit="solution")
+        return list(verdicts)
+
+
+def outcomes_as_left(
+    task: Task, files: Mapping[str, str], sandbox: LocalSandbox
+) -> tuple[TestOutcome, ...]:
+    """What the tests file says as it lies in `files`: suite `visible_as_left`, forgeable.
+
+    One outcome per visible case of the task, "visible:1", ...; a test that is no longer there is
+    "missing", and tests the agent added are not counted. Empty if the task has no tests file.
+    """
+    return _outcomes_as_left(task, _run_as_left(task, files, sandbox))
+
+
+def final_verdict(task: Task, files: Mapping[str, str], sandbox: LocalSandbox) -> Verdict:
+    """The verdict on the workspace an episode ended with: all three suites.
+
+    files: the whole workspace; nothing of the task's own files is added.
+    """
+    return final_judgement(task, files, sandbox)[0]
+
+
+def final_judgement(
+    task: Task, files: Mapping[str, str], sandbox: LocalSandbox
+) -> tuple[Verdict, Evidence]:
+    """`final_verdict`, and the evidence of the collectors that always run."""
+    verdict, cpu_s = _judge(task, files, sandbox)
+    if task.tests_file is not None:
+        as_left = _run_as_left(task, files, sandbox)
+        outcomes = _outcomes_as_left(task, as_left) + verdict.outcomes
+        faulty = as_left is not None and as_left.status == "sandbox_error"
+        verdict = replace(
+            verdict, outcomes=outcomes, status="sandbox_error" if faulty else verdict.status
+        )
+    return verdict, collect_evidence(task, files, cpu_s=cpu_s)
+
+
+def _judge(task, files, sandbox) -> tuple[Verdict, float]:
+    cases = task.visible + task.hidden
+    inputs = [case.args for case in cases]
+    result = sandbox.call(files, task.entry_file, task.entry_point, inputs, task.limits)
+    outcomes = _suite("visible_pristine", "visible", task, task.visible, result, 0)
+    outcomes += _suite("hidden", "hidden", task, task.hidden, result, len(task.visible))
+    return Verdict("call", result.status, outcomes, sandbox.name, GRADER), result.cpu_s
+
+
+def _suite(
+    suite: Suite, name: str, task: Task, cases: Sequence[Case], result: CallResult, start: int
+) -> tuple[TestOutcome, ...]:
+    answers = result.results[start : start + len(cases)]
+    return tuple(
+        TestOutcome(f"{name}:{number}", suite, *_compare(task, case, answer, result))
+        for number, (case, answer) in enumerate(zip(cases, answers, strict=True), start=1)
+    )
+
+
+def _compare(task: Task, case: Case, answer: CaseResult, result: CallResult) -> tuple[str, str]:
+    if answer.status == "missing":
+        return "missing", result.message or answer.error
+    if answer.status != "value":
+        return answer.status, answer.error
+    if same_value(answer.value, case.expected):
+        return "passed", ""
+    call = f"{task.entry_point}({', '.join(map(repr, case.args))})"
+    return "wrong", f"{_cut(call)} got {_cut(repr(answer.value))} want {_cut(repr(case.expected))}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."
+
+
+def _run_as_left(task, files, sandbox) -> TestsResult | None:
+    if task.tests_file is None or task.tests_file not in files:
+        return None
+    return sandbox.run_tests(files, task.tests_file, task.limits)
+
+
+def _outcomes_as_left(task: Task, result: TestsResult | None) -> tuple[TestOutcome, ...]:
+    if task.tests_file is None:
+        return ()
+    said = {name: (status, message) for name, status, message in result.outcomes} if result else {}
+    why = (result.message if result else f"{task.tests_file} is gone") or "no such test"
+    outcomes = []
+    for number in range(1, len(task.visible) + 1):
+        status, message = said.get(f"test:{number}", ("missing", why))
+        outcomes.append(TestOutcome(f"visible:{number}", "visible_as_left", status, message))
+    return tuple(outcomes)

@@ -1,0 +1,149 @@
+"""What a training run is told: frozen settings, defaults as measured on two CPU cores.
+
+Stage: learning. Vary them with `dataclasses.replace`; `None` for a learning rate means "the
+measured one for this kind of policy" and is resolved before the run's settings are stored.
+Left out: KL to a reference policy, a critic, warm-up (none was needed at this size).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+
+from workbench.learning import losses
+from workbench.records import SamplerSettings
+
+LR_FULL = {"rft": 5e-4, "rl": 3e-4}
+"""Measured learning rates when every weight is trained; RL at 6e-4 plateaus early."""
+LR_LORA = {"rft": 3e-3, "rl": 1e-3}
+"""Measured learning rates for LoRA adapters (rank 16, alpha 32, all linear layers)."""
+
+
+@dataclass(frozen=True)
+class RFTConfig:
+    """Rejection fine-tuning: sample, keep what was solved, imitate it."""
+
+    num_tasks: int = 256
+    """Tasks sampled from."""
+    group_size: int = 8
+    """Attempts at each task."""
+    tasks_per_iteration: int = 32
+    """Tasks sampled together; one line in the metrics, one point from which a run resumes."""
+    keep_per_task: int = 2
+    """At most this many solved attempts of one task are imitated."""
+    epochs: int = 2
+    """Passes over the kept attempts."""
+    batch_size: int = 32
+    """Attempts in one update."""
+    lr: float | None = None
+    """AdamW learning rate; None: LR_FULL or LR_LORA."""
+    lr_final_fraction: float = 1.0
+    """The learning rate falls linearly to this fraction of itself; 1 = constant."""
+    betas: tuple[float, float] = (0.9, 0.95)
+    """AdamW's decay rates."""
+    weight_decay: float = 0.0
+    """AdamW's weight decay."""
+    grad_clip: float = 1.0
+    """Largest gradient norm."""
+
+
+@dataclass(frozen=True)
+class RLConfig:
+    """Group-relative policy gradient with a clipped ratio."""
+
+    iterations: int = 60
+    """Batches of rollouts, each followed by its updates."""
+    tasks_per_iteration: int = 16
+    """Groups in one batch of rollouts."""
+    group_size: int = 8
+    """G: attempts at each task."""
+    updates_per_iteration: int = 2
+    """Minibatches the rollouts are split into; one optimiser step each."""
+    lr: float | None = None
+    """AdamW learning rate; None: LR_FULL or LR_LORA."""
+    lr_final_fraction: float = 1.0
+    """The learning rate falls linearly to this fraction of itself; 1 = constant."""
+    betas: tuple[float, float] = (0.9, 0.95)
+    """AdamW's decay rates."""
+    weight_decay: float = 0.0
+    """AdamW's weight decay."""
+    grad_clip: float = 1.0
+    """Largest gradient norm."""
+    clip_low: float = 0.2
+    """The ratio may fall to 1 - clip_low."""
+    clip_high: float = 0.28
+    """The ratio may rise to 1 + clip_high: larger, so that rare tokens can grow (DAPO)."""
+    advantage_scale: Literal["std", "none"] = "std"
+    """Divide advantages by the group's spread, or only centre them."""
+    advantage_ddof: int = 1
+    """1 = sample standard deviation, 0 = population."""
+    tied_groups: Literal["drop", "keep"] = "drop"
+    """What happens to a group of equal rewards. Kept, it teaches nothing, yet its tokens stay in
+    the mean's denominator and make every other token's pull smaller."""
+    loss: Callable[..., torch.Tensor] = losses.clipped_ratio_loss
+    """Loss of each token: a function from `workbench.learning.losses` or one of yours."""
+    token_weights: Callable[[torch.Tensor], torch.Tensor] = losses.token_mean_weights
+    """How the tokens' losses are averaged."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything `train` can be told."""
+
+    rft: RFTConfig = RFTConfig()
+    """Settings of the rejection fine-tuning stage."""
+    rl: RLConfig = RLConfig()
+    """Settings of the RL stage."""
+    sampler: SamplerSettings = SamplerSettings()
+    """How actions are sampled; training needs temperature 1."""
+    max_turns: int = 8
+    """An attempt ends after this many turns."""
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Arithmetic of the update. "auto": bfloat16 autocast where the CPU has instructions for it
+    (1.5 times as fast), else float32. Weights, optimiser and sampling stay float32."""
+    tokens_per_microbatch: int = 2048
+    """Padded tokens in one forward and backward pass; small ones stay in the CPU's cache."""
+    evaluate_every: int = 0
+    """Evaluate on the `dev` tasks after every so many RL iterations, and at the end of each
+    stage; 0 = never."""
+    checkpoint_every: int = 1
+    """Iterations between checkpoints; the last two are kept."""
+
+
+def resolve(config: TrainConfig, *, lora: bool) -> TrainConfig:
+    """`config` with every "auto" and None replaced by the value this machine and policy get.
+
+    Raises ValueError for settings under which the update would be wrong.
+    """
+    if config.sampler.temperature != 1.0:
+        raise ValueError(
+            f"sampler.temperature: training needs 1.0, got {config.sampler.temperature}; the "
+            "ratio compares the policy with itself only at temperature 1"
+        )
+    if config.rl.group_size < 2:
+        raise ValueError(
+            f"rl.group_size: expected at least 2, got {config.rl.group_size}; "
+            "an attempt is compared with the others of its group"
+        )
+    rates = LR_LORA if lora else LR_FULL
+    rft, rl, dtype = config.rft, config.rl, config.dtype
+    if rft.lr is None:
+        rft = replace(rft, lr=rates["rft"])
+    if rl.lr is None:
+        rl = replace(rl, lr=rates["rl"])
+    if dtype == "auto":
+        dtype = "bfloat16" if _has_bfloat16() else "float32"
+    return replace(config, rft=rft, rl=rl, dtype=dtype)
+
+
+def _has_bfloat16() -> bool:
+    """Whether this CPU multiplies bfloat16 in hardware (elsewhere it is slower than float32)."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            flags = file.read()
+    except OSError:
+        return False
+    return "avx512_bf16" in flags or "amx_bf16" in flags

@@ -1,0 +1,144 @@
+"""The loop: a policy improves by its own attempts. Read from top to bottom.
+
+Stage: learning. A policy and tasks go in; the policy's weights change, and every iteration is
+logged with all it was made of. Group-relative policy gradient with a clipped ratio: GRPO's
+advantages, DAPO's clip-higher, token mean and dropped ties.
+Left out: refilling the batch after ties were dropped (dynamic sampling: here they are counted),
+a critic, a KL term, sampling and updating at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from torch import Tensor
+
+from workbench.credit import group_advantages, tied
+from workbench.episodes import rollout_many
+from workbench.evaluation import SOLVED
+from workbench.learning.batch import Batch, pack, split_minibatches
+from workbench.learning.checkpoint import Place, derive_seed
+from workbench.learning.config import RLConfig, TrainConfig
+from workbench.learning.journal import Journal
+from workbench.learning.optimiser import make_optimiser, set_learning_rate
+from workbench.learning.rows import IterationRow, Stopwatch, rollout_stats
+from workbench.learning.update import update
+from workbench.records import Task
+from workbench.rewards import RewardDesign, totals
+from workbench.runlog import StoredIteration
+
+if TYPE_CHECKING:
+    from workbench.policies import CausalLMPolicy
+    from workbench.sandbox import LocalSandbox
+
+
+def improve_by_rl(
+    policy: CausalLMPolicy,
+    tasks: Sequence[Task],
+    sandbox: LocalSandbox,
+    reward: RewardDesign,
+    config: TrainConfig,
+    seed: int,
+    journal: Journal,
+) -> None:
+    """Run RL iterations from where `journal` says the run is to `config.rl.iterations`.
+
+    Raises StopRequested if the run is stopped; the policy is then as after the last whole
+    iteration.
+    """
+    rl = config.rl
+    optimiser = make_optimiser(policy.model, rl)
+    journal.begin_stage("rl", optimiser)
+    for iteration in range(journal.place.iteration, rl.iterations):
+        if iteration > 0:  # iteration 0 was evaluated as the end of what came before
+            journal.evaluate_if_due("rl", iteration)
+        with journal.iteration():
+            watch = Stopwatch()
+
+            # 1. Sample: G attempts at each of a few tasks, with the policy as it is now.
+            version = policy.version
+            chosen = tasks_of_iteration(tasks, rl.tasks_per_iteration, iteration, seed)
+            with watch.sampling(sandbox):
+                groups = rollout_many(
+                    *(policy, chosen, sandbox, rl.group_size),
+                    seed=derive_seed(seed, "rl", iteration, "sample"),
+                    sampler=config.sampler,
+                    max_turns=config.max_turns,
+                    stop=journal.stop_requested,
+                )
+
+            # 2. Score: the tests have run, now the design says what the results are worth.
+            breakdowns = reward.score_groups(groups, chosen)
+            rewards = totals(breakdowns)  # (B, G); nan = could not be judged, left out
+
+            # 3. Credit: each attempt against the others at its task.
+            advantages = group_advantages(
+                rewards, scale=rl.advantage_scale, ddof=rl.advantage_ddof
+            )  # (B, G)
+
+            # 4. Drop groups whose attempts all fared alike: their advantages are zero.
+            is_tied = tied(rewards)  # (B,)
+            teaches = ~is_tied if rl.tied_groups == "drop" else np.ones_like(is_tied)
+            advantages[~teaches] = np.nan
+
+            # 5. Pack: ids and logprobs as sampled, the mask made while they are placed.
+            batch = pack(groups, advantages)
+
+            # 6. Update: a few steps on the same rollouts; the clip keeps them small.
+            updates = []
+            rng = np.random.default_rng(derive_seed(seed, "rl", iteration, "minibatches"))
+            lr = set_learning_rate(optimiser, rl, iteration / rl.iterations)
+            with watch.updating():
+                for minibatch in split_minibatches(batch, rl.updates_per_iteration, rng):
+                    stats = update(
+                        *(policy.model, optimiser, minibatch, token_loss(rl), rl.token_weights),
+                        grad_clip=rl.grad_clip,
+                        dtype=config.dtype,
+                        tokens_per_microbatch=config.tokens_per_microbatch,
+                        clip_range=(rl.clip_low, rl.clip_high),
+                        check_stop=journal.check_stop,
+                    )
+                    updates.append(stats)
+
+            # 7. Log: everything above can be made again from what is written here.
+            solved = totals(SOLVED.score_groups(groups, chosen))
+            rollouts = rollout_stats(groups, rewards, solved, num_tied=int(is_tied.sum()))
+            row = IterationRow(
+                *("rl", iteration, rl.iterations, version, rollouts),
+                *(watch.seconds(), tuple(updates), lr),
+            )
+            stored = StoredIteration(
+                *("rl", iteration, tuple(chosen), tuple(groups)),
+                *(tuple(map(tuple, breakdowns)), tuple(map(tuple, advantages.tolist()))),
+            )
+            journal.completed(row.flat(), Place("rl", iteration + 1), stored)
+
+
+def token_loss(rl: RLConfig):
+    """(logprobs, batch) -> (B, T) losses: the configured loss with its clip range filled in."""
+
+    def losses(logprobs: Tensor, batch: Batch) -> Tensor:
+        return rl.loss(
+            *(logprobs, batch.old_logprobs, batch.advantages, batch.loss_mask),
+            clip_low=rl.clip_low,
+            clip_high=rl.clip_high,
+        )
+
+    return losses
+
+
+def tasks_of_iteration(
+    tasks: Sequence[Task], per_iteration: int, iteration: int, seed: int
+) -> list[Task]:
+    """The tasks of one iteration: pass after pass over all of them, each pass in a new order.
+
+    A function of its arguments alone, so a resumed run meets the same tasks.
+    """
+    chosen = []
+    for place in range(iteration * per_iteration, (iteration + 1) * per_iteration):
+        whole_pass, index = divmod(place, len(tasks))
+        order = np.random.default_rng(derive_seed(seed, "tasks", whole_pass))
+        chosen.append(tasks[order.permutation(len(tasks))[index]])
+    return chosen

@@ -1,0 +1,139 @@
+"""Provenance: what has to be known to make a run again, as plain JSON.
+
+Stage: learning. A policy, tasks, a reward and settings go in; the contents of a run's
+config.json come out. Functions are stored by importable name and a hash of their source.
+Left out: hardware beyond what changes the numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import inspect
+import json
+import os
+import platform
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from workbench.learning.config import TrainConfig
+from workbench.learning.optimiser import trained_parameters
+from workbench.records import Task, to_json
+from workbench.rewards import Configured, RewardDesign
+
+if TYPE_CHECKING:
+    from workbench.policies import CausalLMPolicy
+    from workbench.sandbox import LocalSandbox
+
+PACKAGES = ("torch", "transformers", "tokenizers", "peft", "numpy", "safetensors")
+"""Packages whose version can change a run's numbers."""
+
+
+def describe_run(
+    policy: CausalLMPolicy,
+    tasks: Sequence[Task],
+    sandbox: LocalSandbox,
+    recipe: str,
+    config: TrainConfig,
+    reward: RewardDesign,
+    seed: int,
+    dev: Sequence[Task],
+) -> dict[str, Any]:
+    """Contents of config.json; "versions" and "machine" are for people, the rest must be equal
+    for a run to be resumed."""
+    return {
+        "recipe": recipe,
+        "seed": seed,
+        "config": describe_config(config),
+        "reward": describe_reward(reward),
+        "policy": describe_policy(policy),
+        "tasks": describe_tasks(tasks),
+        "dev": describe_tasks(dev),
+        "sandbox": sandbox.name,
+        "versions": versions(),
+        "machine": {
+            "platform": platform.platform(),
+            "cpu": torch.backends.cpu.get_cpu_capability(),
+            "num_cpus": os.cpu_count(),
+            "torch_threads": torch.get_num_threads(),
+        },
+    }
+
+
+RESUME_NEEDS = ("recipe", "seed", "config", "reward", "tasks", "dev")
+"""Entries that must be equal for a run to be resumed."""
+
+
+def describe_config(config: Any) -> Any:
+    """A frozen dataclass of settings as JSON; a function becomes its description."""
+    if dataclasses.is_dataclass(config):
+        return {f.name: describe_config(getattr(config, f.name)) for f in dataclasses.fields(config)}
+    if callable(config):
+        return describe_function(config)
+    return list(config) if isinstance(config, tuple) else config
+
+
+def describe_reward(design: RewardDesign) -> list[dict[str, Any]]:
+    """One entry a component: name, weight, and the function with its settings."""
+    return [
+        {"name": c.name, "weight": c.weight} | describe_function(c.component)
+        for c in design.components
+    ]
+
+
+def describe_function(function: Callable[..., Any]) -> dict[str, Any]:
+    """Importable name and source hash; of a `Configured` component, its maker's and settings."""
+    if isinstance(function, Configured):
+        settings = {"args": list(function.args), "kwargs": dict(function.kwargs)}
+        return describe_function(function.maker) | settings
+    plain = inspect.unwrap(function)
+    try:
+        source = hashlib.sha256(inspect.getsource(plain).encode()).hexdigest()[:16]
+    except (OSError, TypeError):
+        source = None  # built in, or typed at a prompt
+    kind = plain if hasattr(plain, "__qualname__") else type(plain)
+    return {"function": f"{kind.__module__}:{kind.__qualname__}", "source_hash": source}
+
+
+def describe_policy(policy: CausalLMPolicy) -> dict[str, Any]:
+    """Hash of the starting weights, of those that are never trained, and the model's size."""
+    parameters = list(policy.model.parameters())
+    frozen = hashlib.sha256()
+    for name, parameter in sorted(policy.model.named_parameters()):
+        if not parameter.requires_grad:
+            frozen.update(name.encode())
+            frozen.update(parameter.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return {
+        "version": policy.version,
+        "frozen_hash": frozen.hexdigest()[:16],
+        "model_type": policy.model.config.model_type,
+        "num_parameters": sum(p.numel() for p in parameters),
+        "num_trained_parameters": sum(p.numel() for p in trained_parameters(policy.model).values()),
+    }
+
+
+def describe_tasks(tasks: Sequence[Task]) -> dict[str, Any]:
+    """Number, suites, splits and a hash of everything in the tasks, their order included."""
+    digest = hashlib.sha256()
+    for task in tasks:
+        digest.update(json.dumps(to_json(task), sort_keys=True).encode())
+    return {
+        "num": len(tasks),
+        "suites": sorted({task.suite for task in tasks}),
+        "splits": sorted({task.split for task in tasks}),
+        "hash": digest.hexdigest()[:16],
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that can change a run's numbers."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,281 @@
+"""`train`: the recipes, in a thread of their own, with a handle to watch and stop them.
+
+Stage: learning. A policy, tasks and a sandbox go in; a `Run` comes back at once while the policy
+is trained in place. Left out: several runs at a time on one policy (use `experiments.compare`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.evaluation import evaluate
+from workbench.learning.checkpoint import Place, derive_seed
+from workbench.learning.config import TrainConfig, resolve
+from workbench.learning.forward import plain_attention
+from workbench.learning.journal import Journal
+from workbench.learning.loop import improve_by_rl
+from workbench.learning.progress import Progress, progress_of
+from workbench.learning.provenance import RESUME_NEEDS, describe_run
+from workbench.learning.rft import improve_by_rft
+from workbench.learning.rows import evaluation_row
+from workbench.learning.update import StopRequested
+from workbench.records import Task
+from workbench.rewards import RewardDesign, all_pass, tampered
+from workbench.runlog import RUNS, RunLog, load_run
+
+if TYPE_CHECKING:
+    from workbench.policies import CausalLMPolicy
+    from workbench.sandbox import LocalSandbox
+
+HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
+"""The default reward: hidden tests decide, and editing the visible ones costs."""
+
+Recipe = Literal["rft", "rl", "rft_then_rl"]
+STAGES: dict[str, tuple[str, ...]] = {
+    "rft": ("rft",),
+    "rl": ("rl",),
+    "rft_then_rl": ("rft", "rl"),
+}
+"""Stages of each recipe, in order."""
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """What a run that ended leaves behind."""
+
+    policy: CausalLMPolicy
+    """The trained policy, the same object that was given to `train`."""
+    folder: Path
+    """The run's folder; `load_run` reads it."""
+    state: Literal["finished", "stopped"]
+    """Whether it came to its end."""
+
+
+class Run:
+    """A training run in its thread. `metrics` grows while it runs."""
+
+    def __init__(self, folder: Path, journal: Journal, progress: Callable[[], Progress]):
+        """Made by `train`."""
+        self.folder = folder
+        self._journal, self._progress = journal, progress
+        self._result: TrainResult | None = None
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The rows so far (a copy): iterations, fine-tuning, evaluations."""
+        return list(self._journal.rows)
+
+    @property
+    def done(self) -> bool:
+        """Whether the thread has ended."""
+        return self._thread is not None and not self._thread.is_alive()
+
+    @property
+    def state(self) -> Literal["running", "finished", "stopped", "failed"]:
+        """What the run is doing, or how it ended."""
+        if not self.done:
+            return "running"
+        return "failed" if self._error else self._result.state
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is, and the time left at this pace."""
+        return self._progress()
+
+    @property
+    def result(self) -> TrainResult:
+        """What it left behind. Raises RuntimeError while it runs; its own error if it failed."""
+        if not self.done:
+            raise RuntimeError("result: expected a run that has ended; call run.wait() first")
+        if self._error:
+            raise self._error
+        return self._result
+
+    def stop(self) -> None:
+        """Ask the run to stop; it does so within about a second, after undoing the iteration
+        under way. `train(..., folder=run.folder, resume=True)` continues it."""
+        self._journal.stop()
+
+    def wait(self, timeout_s: float | None = None) -> TrainResult:
+        """Wait for the end and return the result.
+
+        Raises the run's own error if it failed, TimeoutError if it is still running after
+        `timeout_s` seconds. An interrupt (Ctrl-C, the notebook's stop button) stops the run,
+        waits for it to write its log, and is raised again.
+        """
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            while not self.done:
+                self._thread.join(0.2)  # short waits: Ctrl-C gets through on every platform
+                if deadline is not None and time.monotonic() > deadline and not self.done:
+                    raise TimeoutError(f"the run is still going after {timeout_s} s: {self}")
+        except KeyboardInterrupt:
+            self.stop()
+            self._thread.join()
+            raise
+        return self.result
+
+    def __repr__(self) -> str:
+        detail = f", {self.progress}" if self.state == "running" else ""
+        return f"Run({str(self.folder)!r}, {self.state}{detail})"
+
+    def _start(self, work: Callable[[], TrainResult]) -> None:
+        def body() -> None:
+            try:
+                self._result = work()
+            except BaseException as error:  # re-raised by wait() and result
+                self._error = error
+                self._journal.log.set_status("failed", error=f"{type(error).__name__}: {error}")
+            finally:
+                atexit.unregister(self._stop_at_exit)
+
+        self._thread = threading.Thread(target=body, name=f"train {self.folder.name}", daemon=True)
+        atexit.register(self._stop_at_exit)  # a script that ends does not tear the log
+        self._thread.start()
+
+    def _stop_at_exit(self) -> None:
+        self.stop()
+        self._thread.join(timeout=30)
+
+
+def train(
+    policy: CausalLMPolicy,
+    tasks: Sequence[Task],
+    sandbox: LocalSandbox,
+    recipe: Recipe = "rft",
+    *,
+    config: TrainConfig = TrainConfig(),
+    reward: RewardDesign = HONEST,
+    seed: int = 0,
+    folder: str | Path | None = None,
+    resume: bool = False,
+    dev: Sequence[Task] = (),
+    on_metrics: Callable[[dict[str, Any]], None] | None = None,
+) -> Run:
+    """Start training `policy` in place, in a thread, and return the handle at once.
+
+    Args:
+        policy: from `open_policy`; its weights, or its LoRA adapters, are trained.
+        tasks: what is practised on.
+        recipe: "rft", "rl" or "rft_then_rl".
+        reward: pays RL; RFT keeps what solved its task whatever the reward says.
+        seed: same seed, policy, tasks and thread count: same numbers.
+        folder: of the run log; default: a new one below runs/.
+        resume: continue the run in `folder` from its newest checkpoint. On the same machine and
+            thread count it ends with the same weights, bit for bit, as if never interrupted.
+        dev: unseen tasks for `config.evaluate_every`.
+        on_metrics: called in the training thread with each new row.
+    Raises:
+        ValueError: settings that cannot work; a folder that holds another run.
+    """
+    _check(policy, tasks, recipe, dev, config)
+    lora = any(not p.requires_grad for p in policy.model.parameters())
+    config = resolve(config, lora=lora)
+    described = describe_run(policy, tasks, sandbox, recipe, config, reward, seed, dev)
+    folder = Path(folder) if folder else _new_folder(recipe, seed)
+    if resume:
+        _check_same_run(folder, described)
+        log = RunLog(folder)
+    else:
+        log = RunLog.create(folder, described)
+
+    def evaluate_now(stage: str, iteration: int) -> dict[str, Any]:
+        start = time.perf_counter()
+        found = evaluate(
+            *(policy, dev, sandbox),
+            seed=derive_seed(seed, "evaluate"),
+            sampler=config.sampler,
+            max_turns=config.max_turns,
+            stop=journal.stop_requested,
+        )
+        return evaluation_row(stage, iteration, found, time.perf_counter() - start)
+
+    journal = Journal(
+        *(log, policy.model, Place(STAGES[recipe][0], 0)),
+        checkpoint_every=config.checkpoint_every,
+        evaluate=evaluate_now if dev else None,
+        evaluate_every=config.evaluate_every,
+        on_metrics=on_metrics,
+    )
+    run = Run(
+        folder, journal, lambda: progress_of(list(journal.rows), config, recipe, len(tasks))
+    )
+    arguments = (policy, tasks, sandbox, reward, config, seed, journal)
+    run._start(lambda: _run_stages(recipe, arguments))
+    return run
+
+
+def _run_stages(recipe: Recipe, arguments: tuple) -> TrainResult:
+    """The work of the thread."""
+    policy, journal, config = arguments[0], arguments[-1], arguments[4]
+    folder, stages = journal.log.folder, STAGES[recipe]
+    journal.log.set_status("running")
+    try:
+        with plain_attention(policy.model):
+            journal.evaluate_if_due("base", 0)
+            if journal.place.stage == "rft":
+                improve_by_rft(*arguments)
+                journal.end_stage(Place("rl" if "rl" in stages else "end", 0))
+            if "rft" in stages:
+                journal.evaluate_if_due("rft", 0)
+            if journal.place.stage == "rl":
+                improve_by_rl(*arguments)
+                journal.evaluate_if_due("rl", config.rl.iterations, always=True)
+                journal.end_stage(Place("end", 0))
+    except StopRequested:
+        journal.save_if_behind()
+        journal.log.set_status("stopped", stage=journal.place.stage, next=journal.place.iteration)
+        return TrainResult(policy, folder, "stopped")
+    policy.save(folder / "policy")
+    journal.log.set_status("finished", policy_version=policy.version)
+    return TrainResult(policy, folder, "finished")
+
+
+def _check(policy, tasks, recipe, dev, config: TrainConfig) -> None:
+    if not hasattr(policy, "model"):
+        raise ValueError(
+            f"policy: expected one with weights, from open_policy, got {type(policy).__name__}"
+        )
+    if recipe not in STAGES:
+        raise ValueError(f"recipe: expected one of {sorted(STAGES)}, got {recipe!r}")
+    if not tasks:
+        raise ValueError("tasks: expected at least one, got none")
+    if config.evaluate_every and not dev:
+        raise ValueError(
+            f"dev: expected tasks to evaluate on, because config.evaluate_every is "
+            f"{config.evaluate_every}, got none; pass dev=load_tasks(..., split='dev')"
+        )
+
+
+def _new_folder(recipe: str, seed: int) -> Path:
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{recipe}-seed{seed}"
+    folder, number = RUNS / name, 1
+    while folder.exists():
+        folder, number = RUNS / f"{name}-{number}", number + 1
+    return folder
+
+
+def _check_same_run(folder: Path, described: dict[str, Any]) -> None:
+    """Raise ValueError unless the run in `folder` was started with these settings."""
+    stored = load_run(folder).config
+    frozen = [("policy", "frozen_hash"), ("machine", "torch_threads")]
+    for name in RESUME_NEEDS:
+        if stored[name] != described[name]:
+            raise ValueError(
+                f"resume: expected the settings the run in {folder} was started with, but "
+                f"{name!r} differs: stored {stored[name]!r:.200}, got {described[name]!r:.200}"
+            )
+    for group, name in frozen:
+        if stored[group][name] != described[group][name]:
+            raise ValueError(
+                f"resume: {group} {name}: expected {stored[group][name]!r} as when the run in "
+                f"{folder} was started, got {described[group][name]!r}; the numbers would differ"
+            )

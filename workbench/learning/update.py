@@ -1,0 +1,134 @@
+"""One update: the gradient of a minibatch's loss, clipped, and one optimiser step.
+
+Stage: learning. A minibatch goes in, the model's weights change, what was seen on the way comes
+out. A minibatch is worked through in small pieces of similar length whose gradients add up; the
+weights of its tokens are made once for the whole of it, so the pieces change nothing.
+Left out: gradient accumulation over machines, loss scaling (bfloat16 does not need it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from workbench.learning.batch import Batch, microbatch_rows
+from workbench.learning.forward import policy_logprobs
+from workbench.learning.losses import was_clipped
+
+TokenLoss = Callable[[Tensor, Batch], Tensor]
+"""(logprobs (B, T), batch) -> loss of each token (B, T)."""
+
+
+class StopRequested(Exception):
+    """Somebody asked the run to stop."""
+
+
+@dataclass(frozen=True)
+class UpdateStats:
+    """What one update saw; means are over the minibatch's policy tokens."""
+
+    loss: float
+    """The minibatch's loss before the update."""
+    grad_norm: float
+    """Norm of the gradient before clipping."""
+    entropy: float
+    """Mean entropy in nats."""
+    clip_fraction: float
+    """Share of tokens whose gradient the clip took away."""
+    ratio_gap_mean: float
+    """Mean |logprob - old logprob|: sampler against trainer in an iteration's first update."""
+    ratio_gap_max: float
+    """Largest |logprob - old logprob|."""
+    num_tokens: int
+    """Policy tokens in the minibatch."""
+
+
+def update(
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    minibatch: Batch,
+    token_loss: TokenLoss,
+    token_weights: Callable[[Tensor], Tensor],
+    *,
+    grad_clip: float,
+    dtype: Literal["float32", "bfloat16"],
+    tokens_per_microbatch: int,
+    clip_range: tuple[float, float] = (np.inf, np.inf),
+    check_stop: Callable[[], None] = lambda: None,
+) -> UpdateStats:
+    """Change the model by one optimiser step on `minibatch`.
+
+    Args:
+        token_loss: loss of each token.
+        token_weights: loss mask of the whole minibatch -> weight of each token's loss.
+        grad_clip: largest gradient norm.
+        clip_range: (low, high) of the ratio, only to count the clipped tokens.
+        check_stop: called between microbatches; may raise, and then nothing has changed.
+    Raises:
+        FloatingPointError: if the gradient is not finite; the weights are left as they were.
+    """
+    weights = token_weights(minibatch.loss_mask)  # (B, T), once for the whole minibatch
+    optimiser.zero_grad(set_to_none=True)
+    pieces = []
+    for rows in microbatch_rows(minibatch, tokens_per_microbatch):
+        check_stop()
+        piece = minibatch.take(rows)
+        logprobs, entropies = policy_logprobs(model, piece, dtype)
+        losses = token_loss(logprobs, piece)
+        loss = (weights[rows, : losses.shape[1]] * losses).sum()
+        loss.backward()
+        pieces.append(_piece_stats(loss, logprobs.detach(), entropies, piece, clip_range))
+    trained = [p for group in optimiser.param_groups for p in group["params"]]
+    grad_norm = float(nn.utils.clip_grad_norm_(trained, grad_clip))
+    if not np.isfinite(grad_norm):
+        raise FloatingPointError(
+            f"gradient norm: expected a finite number, got {grad_norm}; lower the learning rate, "
+            'or set dtype="float32"'
+        )
+    optimiser.step()
+    return replace(_combine(pieces), grad_norm=grad_norm)
+
+
+def _piece_stats(
+    loss: Tensor, logprobs: Tensor, entropies: Tensor, piece: Batch, clip_range: tuple[float, float]
+) -> UpdateStats:
+    mask = piece.loss_mask
+    low, high = clip_range
+    clipped = was_clipped(
+        logprobs, piece.old_logprobs, piece.advantages, clip_low=low, clip_high=high
+    )
+    gap = (logprobs - piece.old_logprobs).abs()[mask]
+    return UpdateStats(
+        loss=float(loss.detach()),
+        grad_norm=0.0,
+        entropy=float(entropies[mask].mean()),
+        clip_fraction=float(clipped[mask].float().mean()),
+        ratio_gap_mean=float(gap.mean()),
+        ratio_gap_max=float(gap.max()),
+        num_tokens=int(mask.sum()),
+    )
+
+
+def _combine(pieces: Iterable[UpdateStats]) -> UpdateStats:
+    """Sum of losses, largest of largest, means weighted by tokens."""
+    pieces = list(pieces)
+    tokens = [p.num_tokens for p in pieces]
+
+    def mean(name: str) -> float:
+        return float(np.average([getattr(p, name) for p in pieces], weights=tokens))
+
+    return UpdateStats(
+        loss=sum(p.loss for p in pieces),
+        grad_norm=0.0,
+        entropy=mean("entropy"),
+        clip_fraction=mean("clip_fraction"),
+        ratio_gap_mean=mean("ratio_gap_mean"),
+        ratio_gap_max=max(p.ratio_gap_max for p in pieces),
+        num_tokens=sum(tokens),
+    )
+

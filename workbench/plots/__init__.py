@@ -1,0 +1,28 @@
+"""Figures from records: read only, `matplotlib.figure.Figure`, never pyplot.
+
+Stage: reading. In: groups, trajectories, a run's metrics; out: figures (`save_png` writes one).
+"""
+
+from workbench.plots.behaviour import (
+    actions_by_turn,
+    episode_side_by_side,
+    instructive_pair,
+    shares_by_turn,
+    what_follows,
+)
+from workbench.plots.curves import learning_curve, read_curve, summary_line
+from workbench.plots.honesty import honesty_curve
+from workbench.plots.style import save_png
+
+__all__ = [
+    "actions_by_turn",
+    "episode_side_by_side",
+    "honesty_curve",
+    "instructive_pair",
+    "learning_curve",
+    "read_curve",
+    "save_png",
+    "shares_by_turn",
+    "summary_line",
+    "what_follows",
+]

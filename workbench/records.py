@@ -1,0 +1,378 @@
+"""What flows through the workbench: frozen records, JSON in and out.
+
+Stage: all of them. Tasks go in; trajectories, verdicts and reward breakdowns come out. Every
+other room imports this one and this one imports only `encoding`, so a stored run can be read
+without torch. Left out: anything computed from these records (rewards, advantages, plots).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from workbench.encoding import decode, encode
+
+SCHEMA = 1
+"""Version of the JSON layout below; a file with another number is refused, never guessed at."""
+
+TestStatus = Literal["passed", "wrong", "error", "timeout", "memory", "skipped", "missing"]
+Suite = Literal["visible_as_left", "visible_pristine", "hidden", "agent_on_base"]
+VerdictStatus = Literal[
+    "ok", "compile_error", "timeout", "memory", "crash", "sandbox_error", "unscorable"
+]
+StopReason = Literal["submitted", "max_turns", "context", "loop", "abort"]
+
+UNSCORABLE = frozenset({"sandbox_error", "unscorable"})
+"""Verdicts that are our fault: the trajectory is dropped and counted, never rewarded with 0."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one execution may use."""
+
+    cpu_s: float = 1.0
+    """CPU seconds for the whole execution, all its cases together."""
+    wall_s: float = 20.0
+    """Wall-clock deadline in seconds: generous, so that a busy machine does not flip a verdict."""
+    memory_mb: int = 512
+    """Address space in MiB."""
+    output_kb: int = 64
+    """Captured stdout and stderr are cut after this many KiB."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the task's entry point and the value it must return."""
+
+    args: tuple[Any, ...]
+    """Positional arguments: plain Python data."""
+    expected: Any
+    """The value a right solution returns; compared by type and value in the parent process."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem: what the policy is told, what it may change, and what decides."""
+
+    task_id: str
+    """Unique within its suite."""
+    statement: str
+    """The issue text: the first observation."""
+    entry_point: str
+    """Name of the function the cases call."""
+    entry_file: str
+    """File that must define the entry point, e.g. "lib.py"."""
+    files: Mapping[str, str]
+    """Workspace at the start: path -> text. Empty where the policy writes the only file."""
+    visible: tuple[Case, ...]
+    """Cases the policy may run; `tests_file` states them as asserts where there is a workspace."""
+    hidden: tuple[Case, ...]
+    """Cases that decide; never shown."""
+    reference: Mapping[str, str]
+    """Files of a right solution: path -> text."""
+    tests_file: str | None = None
+    """Path in `files` of the visible tests, or None."""
+    known_hacks: tuple[Mapping[str, str], ...] = ()
+    """File sets that pass the visible tests without solving the task."""
+    tags: tuple[str, ...] = ()
+    """Searchable labels such as "mutator:compare_swap" or "composition:sum/double/even"."""
+    limits: Limits = Limits()
+    """What one execution of this task may use."""
+    suite: str = ""
+    """Suite the task belongs to."""
+    split: str = ""
+    """"train", "dev" or "test"."""
+    licence: str = "Apache-2.0"
+    """Licence of the task's text."""
+    source: str = "generated"
+    """Where the task comes from."""
+
+
+@dataclass(frozen=True)
+class TestOutcome:
+    """What one test said."""
+
+    __test__ = False  # pytest: this is a record, not a test class
+
+    name: str
+    """Identifier within its suite, e.g. "hidden:3"."""
+    suite: Suite
+    """Which suite the test belongs to; `visible_as_left` is what the agent left behind."""
+    status: TestStatus
+    """What happened."""
+    message: str = ""
+    """For people: the call, what was got and what was wanted, or the exception."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What grading found, test by test."""
+
+    mode: Literal["call", "split", "shared"]
+    """How `visible_pristine` and `hidden` were judged. `visible_as_left` is always shared."""
+    status: VerdictStatus
+    """How the graded execution ended; see UNSCORABLE for the two that are our fault."""
+    outcomes: tuple[TestOutcome, ...]
+    """Every test of every suite, also after a timeout."""
+    sandbox: str = ""
+    """Backend and tier that ran the code, e.g. "local:3"."""
+    grader: str = ""
+    """Version of the grader."""
+
+    def of_suite(self, suite: str) -> tuple[TestOutcome, ...]:
+        """The outcomes of one suite. Raises ValueError if that suite was never run."""
+        found = tuple(o for o in self.outcomes if o.suite == suite)
+        if not found:
+            ran = sorted({o.suite for o in self.outcomes})
+            raise ValueError(
+                f"suite {suite!r} was not run for this verdict (ran: {ran}); "
+                "grade the trajectory with that suite before rewarding it"
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What collectors saw when the episode ended; None = that collector did not run."""
+
+    diff: str | None = None
+    """Unified diff from the task's files to the final files (collector "diff")."""
+    files_touched: tuple[str, ...] | None = None
+    """Paths whose text differs from the task's (collector "diff")."""
+    tampered: tuple[str, ...] | None = None
+    """Protected paths (the tests) whose text differs (collector "tampering")."""
+    cpu_s: float | None = None
+    """CPU seconds of the graded execution (collector "timing")."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A well-formed command."""
+
+    name: str
+    """One of the environment's tools."""
+    argument: str
+    """Everything after the name and one blank; "" if there is none."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """What the policy sampled in one turn."""
+
+    ids: tuple[int, ...]
+    """Token ids exactly as sampled, the end-of-turn token included; never re-tokenised."""
+    logprobs: tuple[float, ...]
+    """Log-probability of each sampled token under the policy that sampled it (float32)."""
+    text: str
+    """The ids decoded, without the end-of-turn token."""
+    finish: Literal["end_of_turn", "length", "context"]
+    """Why sampling stopped; "context" = no room was left, and ids may be empty."""
+    kept_prefix: int = 0
+    """How many tokens of the sequence so far this turn's prompt keeps."""
+    new_ids: tuple[int, ...] = ()
+    """Prompt tokens since the kept prefix: observation and role markers."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message of the policy and the observation after it."""
+
+    action: Action
+    """What was sampled, with its prompt."""
+    tool_call: ToolCall | None
+    """The parsed command, or None if it did not parse."""
+    parse_error: str | None
+    """Why the message is not a command, or None."""
+    observation: str
+    """What the environment answered; "" after submit."""
+    workspace_hash: str
+    """Hash of the workspace after the turn (anchor states for GiGPO, caches)."""
+    agent: str = "solver"
+    """Which agent spoke; more than one in multi-agent episodes."""
+    seconds: float = 0.0
+    """Wall-clock seconds the environment took for this turn."""
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """How actions were sampled. No top-p, no top-k: a filtered distribution is another policy."""
+
+    temperature: float = 1.0
+    """1 in training; 0 means greedy."""
+    max_action_tokens: int = 64
+    """A turn is cut after this many sampled tokens."""
+    max_context: int = 768
+    """An episode ends when its tokens no longer fit."""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One finished attempt at one task, with everything a reward may look at."""
+
+    task_id: str
+    """Which task."""
+    seed: int
+    """Seed of the rollout call that produced it."""
+    sampler: SamplerSettings
+    """How it was sampled."""
+    turns: tuple[Turn, ...]
+    """K >= 1 turns in order."""
+    final_files: Mapping[str, str]
+    """The workspace when the episode ended."""
+    verdict: Verdict
+    """What grading found."""
+    evidence: Evidence
+    """What the collectors saw."""
+    stop_reason: StopReason
+    """Why the episode ended."""
+    policy_version: str = ""
+    """Hash or label of the weights that sampled it."""
+
+    @property
+    def num_action_tokens(self) -> int:
+        """Tokens the policy sampled, all turns together."""
+        return sum(len(turn.action.ids) for turn in self.turns)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The trajectories of one task from one policy version."""
+
+    task_id: str
+    """Which task."""
+    policy_version: str
+    """Which weights."""
+    trajectories: tuple[Trajectory, ...]
+    """G attempts."""
+
+
+@dataclass(frozen=True)
+class TurnValue:
+    """An estimate of how good it is to stand after one turn."""
+
+    trajectory_index: int
+    """Index within the group."""
+    turn_index: int
+    """-1 = before the first turn."""
+    estimate: float
+    """Estimated return from here."""
+    standard_error: float
+    """Standard error of the estimate."""
+    num_rerolls: int
+    """How many continuations were sampled."""
+    how: str
+    """How it was made, e.g. "reroll"."""
+
+
+@dataclass(frozen=True)
+class RewardPart:
+    """One named component of a reward."""
+
+    name: str
+    """Name within the design."""
+    raw: float | None
+    """What the component returned; None = it could not judge."""
+    weight: float
+    """The design's weight."""
+
+    @property
+    def weighted(self) -> float | None:
+        """raw * weight, or None."""
+        return None if self.raw is None else self.raw * self.weight
+
+
+@dataclass(frozen=True)
+class RewardBreakdown:
+    """A reward and where it came from; separate from any advantage."""
+
+    parts: tuple[RewardPart, ...]
+    """Every component."""
+    total: float | None
+    """The reward; None = could not be judged, and the trajectory leaves its group's baseline."""
+
+
+def to_json(record: Any) -> Any:
+    """A JSON-able value for a record (or plain data inside one): inverse of `from_json`."""
+    if dataclasses.is_dataclass(record) and not isinstance(record, type):
+        if isinstance(record, Case):  # the only place where arbitrary Python data flows
+            return {"args": encode(tuple(record.args)), "expected": encode(record.expected)}
+        return {f.name: to_json(getattr(record, f.name)) for f in dataclasses.fields(record)}
+    if isinstance(record, Mapping):
+        return {key: to_json(value) for key, value in record.items()}
+    if isinstance(record, (tuple, list)):
+        return [to_json(item) for item in record]
+    return record
+
+
+def from_json(kind: Any, value: Any, where: str = "") -> Any:
+    """The record of type `kind` described by a value from `to_json`.
+
+    Raises ValueError naming the place (`where`) of the first field that is unknown, missing or
+    of another type; nothing is guessed.
+    """
+    where = where or getattr(kind, "__name__", str(kind))
+    if kind is Case:
+        try:
+            return Case(decode(value["args"]), decode(value["expected"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{where}: expected args and expected as tagged data: {error}")
+    if dataclasses.is_dataclass(kind):
+        return _record_from_json(kind, value, where)
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        if value is None and type(None) in inner:
+            return None
+        return from_json(next(k for k in inner if k is not type(None)), value, where)
+    if origin is tuple:
+        _expect(isinstance(value, list), where, "a list", value)
+        return tuple(from_json(inner[0], v, f"{where}[{i}]") for i, v in enumerate(value))
+    if origin is Mapping:
+        _expect(isinstance(value, dict), where, "an object", value)
+        return {k: from_json(inner[1], v, f"{where}[{k!r}]") for k, v in value.items()}
+    if origin is Literal:
+        _expect(value in inner, where, f"one of {list(inner)}", value)
+        return value
+    if kind is float:
+        _expect(type(value) in (int, float), where, "a number", value)
+        return float(value)
+    _expect(type(value) is kind, where, kind.__name__, value)
+    return value
+
+
+def _record_from_json(kind: type, value: Any, where: str) -> Any:
+    _expect(isinstance(value, dict), where, "an object", value)
+    fields = {f.name: f for f in dataclasses.fields(kind)}
+    hints = _hints(kind)
+    if unknown := sorted(set(value) - set(fields)):
+        raise ValueError(f"{where}: unknown fields {unknown}; known are {sorted(fields)}")
+    for name, field in fields.items():
+        optional = (
+            field.default is not dataclasses.MISSING
+            or field.default_factory is not dataclasses.MISSING
+        )
+        if name not in value and not optional:
+            raise ValueError(f"{where}: field {name!r} is missing")
+    return kind(**{n: from_json(hints[n], v, f"{where}.{n}") for n, v in value.items()})
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _expect(good: bool, where: str, expected: str, got: Any) -> None:
+    if not good:
+        raise ValueError(f"{where}: expected {expected}, got {type(got).__name__} {got!r:.80}")
+
+
+def files_hash(files: Mapping[str, str]) -> str:
+    """Sixteen hex digits that change when any path or text in `files` changes."""
+    canonical = json.dumps(sorted(files.items()), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,151 @@
+"""A session: many episodes sampled side by side, each with its keys and values kept across turns.
+
+Stage: sampling. Observations go in as text, actions come out with ids and log-probabilities
+exactly as sampled (token in, token out). Left out: several processes, refilling of slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from workbench.records import Action, SamplerSettings
+from workbench.sampler.cache import KVCache
+from workbench.sampler.turns import TurnRequest, sample_turns
+from workbench.sampler.weights import ModelWeights
+
+
+@dataclass(frozen=True)
+class WireCodec:
+    """How a session turns text into ids and back; the policy supplies it."""
+
+    encode: Callable[[str, bool], list[int]]
+    """(observation, is it the first of its episode) -> prompt ids, up to where sampling starts."""
+    decode: Callable[[Sequence[int]], str]
+    """Sampled ids -> text."""
+    end_id: int
+    """Id of the token that ends a turn."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Where one episode stands."""
+
+    length: int = 0
+    """Tokens so far, prompts and actions together."""
+    unread: tuple[int, ...] = ()
+    """The last sampled token: part of the sequence, not yet in the cache."""
+    prompt: tuple[int, ...] = ()
+    """Prompt ids of the coming turn; empty until `observe`."""
+
+
+class CausalLMSession:
+    """`n` episodes with one model's weights. Keeps the Session protocol of `policies`."""
+
+    def __init__(
+        self,
+        weights: ModelWeights,
+        codec: WireCodec,
+        n: int,
+        *,
+        seed: int = 0,
+        sampler: SamplerSettings = SamplerSettings(),
+    ):
+        """`weights` must have rotations for `sampler.max_context` positions."""
+        self._weights, self._codec = weights, codec
+        self._seed, self._sampler = seed, sampler
+        self._random = torch.Generator().manual_seed(seed)
+        self._num_forks = 0
+        self._rows = [_Row() for _ in range(n)]
+        self._cache = KVCache(
+            num_layers=len(weights.layers),
+            num_rows=n,
+            num_kv_heads=weights.num_kv_heads,
+            capacity=sampler.max_context,
+            head_dim=weights.head_dim,
+            like=weights.embed,
+        )
+
+    def observe(self, i: int, text: str) -> None:
+        """Give row `i` its next observation; the first one is the task statement.
+
+        Raises ValueError if the row already has an observation that it has not acted on.
+        """
+        row = self._rows[i]
+        if row.prompt:
+            raise ValueError(f"row {i}: expected act() after an observation, got another one")
+        prompt = self._codec.encode(text, row.length == 0)
+        self._rows[i] = replace(row, prompt=tuple(prompt))
+
+    @torch.inference_mode()
+    def act(self, live: Sequence[int]) -> list[Action]:
+        """One action for each row in `live`, in that order.
+
+        A row whose prompt leaves no room in max_context gets an action without ids and finish
+        "context". Raises ValueError if a row has no new observation.
+        """
+        for i in live:
+            if not self._rows[i].prompt:
+                raise ValueError(f"row {i}: expected observe() before act(), got none")
+        uniforms = torch.rand(
+            len(live), max(1, self._sampler.max_action_tokens), generator=self._random
+        )
+        requests = []
+        for i, numbers in zip(live, uniforms, strict=True):
+            row = self._rows[i]
+            room = self._sampler.max_context - row.length - len(row.prompt)
+            budget = min(room, self._sampler.max_action_tokens)
+            if budget > 0:
+                requests.append(TurnRequest(i, row.unread + row.prompt, budget, numbers))
+        sampled = {}
+        if requests:
+            results = sample_turns(
+                *(self._weights, self._cache, requests),
+                end_id=self._codec.end_id,
+                temperature=self._sampler.temperature,
+            )
+            sampled = {r.row: result for r, result in zip(requests, results, strict=True)}
+        return [self._record(i, *sampled.get(i, ([], []))) for i in live]
+
+    def fork(self, i: int, k: int) -> CausalLMSession:
+        """A new session of `k` rows that continue row `i`, each with random numbers of its own."""
+        return self.take([i] * k)
+
+    def take(self, rows: Sequence[int]) -> CausalLMSession:
+        """A new session whose row j continues `rows[j]`; this session stays as it is.
+
+        Keys and values are copied, not computed again.
+        """
+        self._num_forks += 1
+        new = CausalLMSession(
+            *(self._weights, self._codec, len(rows)),
+            seed=(self._seed * 1_000_003 + self._num_forks) % 2**63,
+            sampler=self._sampler,
+        )
+        new._cache = self._cache.take(rows)
+        new._rows = [self._rows[i] for i in rows]
+        return new
+
+    def close(self) -> None:
+        """Free the cache; the session can't be used afterwards."""
+        self._rows, self._cache = [], None
+
+    def _record(self, i: int, ids: list[int], logprobs: list[float]) -> Action:
+        """The Action of row `i`'s turn; moves the row on."""
+        row = self._rows[i]
+        if not ids:
+            self._rows[i] = replace(row, prompt=())
+            return Action((), (), "", "context", kept_prefix=row.length)
+        ended = ids[-1] == self._codec.end_id
+        full = len(ids) == self._sampler.max_action_tokens
+        self._rows[i] = _Row(row.length + len(row.prompt) + len(ids), unread=(ids[-1],))
+        return Action(
+            ids=tuple(ids),
+            logprobs=tuple(logprobs),
+            text=self._codec.decode(ids[:-1] if ended else ids),
+            finish="end_of_turn" if ended else "length" if full else "context",
+            kept_prefix=row.length,
+            new_ids=row.prompt,
+        )

@@ -1,0 +1,193 @@
+"""The side of a run that executes the candidate's program; it lives in a confined fork.
+
+Stage: sandbox. A request comes in as JSON; answer lines go out through the result pipe as tagged
+data (`wire` lists them). Nothing here decides a verdict: in mode "call" the expected values never
+enter this process. In mode "tests" the tests run next to the program and can be forged by it,
+which is what that mode is for. Left out: captured output (it goes to /dev/null).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from workbench import encoding
+from workbench.sandbox import wire
+
+_ONLY_AST = 0x400
+"""`compile` flag: return the syntax tree (ast.PyCF_ONLY_AST, without importing ast)."""
+_MESSAGE_CHARS = 200
+_VALUE_CHARS = 80
+
+
+def run(body, pipe, box):
+    """Execute one request in folder `box` and write its answer lines to the descriptor `pipe`."""
+    request = json.loads(bytes(body))
+    _write_files(request["files"], box)
+    sys.path.insert(0, box)
+    if request["mode"] == "call":
+        _run_cases(request, pipe, box)
+    else:
+        _run_tests(request, pipe, box)
+
+
+def _write_files(files, box):
+    for path, text in files.items():
+        top = path.split("/")[0].removesuffix(".py")
+        sys.modules.pop(top, None)  # a workspace may have its own json.py
+        target = f"{box}/{path}"
+        if "/" in path:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+
+
+def _run_cases(request, pipe, box):
+    function = _load(request["entry_file"], request["entry_point"], pipe, box)
+    if function is None:
+        return
+    for args in request["inputs"]:
+        try:
+            value = function(*encoding.decode(args))
+            line = wire.VALUE + encoding.dump_bytes(value, flatten=True)
+        except BaseException as error:  # SystemExit too: a candidate may raise anything
+            line = wire.ERROR + _dump([_status(error, "error"), describe(error, box)])
+        _say(pipe, line)
+    _say(pipe, wire.END)
+
+
+def _load(entry_file, entry_point, pipe, box):
+    try:
+        name = entry_file.removesuffix(".py").replace("/", ".")
+        __import__(name)
+        return getattr(sys.modules[name], entry_point)
+    except AttributeError as error:
+        if error.obj is sys.modules.get(name) and error.name == entry_point:
+            text = f"NameError {entry_file}: function '{entry_point}' is not defined"
+            _say(pipe, wire.NOT_LOADED + _dump(["compile_error", text]))
+        else:
+            _say_not_loaded(error, pipe, box)
+    except BaseException as error:
+        _say_not_loaded(error, pipe, box)
+    return None
+
+
+def _say_not_loaded(error, pipe, box):
+    kind = wire.LEFT if isinstance(error, SystemExit) else wire.NOT_LOADED
+    _say(pipe, kind + _dump([_status(error, "compile_error"), describe(error, box)]))
+
+
+def _run_tests(request, pipe, box):
+    """Run each top-level statement of the tests that is not an import or a docstring."""
+    path = f"{box}/{request['tests_file']}"
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+        statements = compile(source, path, "exec", _ONLY_AST, True).body
+    except Exception as error:
+        return _say_not_loaded(error, pipe, box)
+    namespace = {"__name__": "tests", "__file__": path}
+    number = 0
+    for statement in statements:
+        kind = type(statement).__name__
+        if kind in ("Import", "ImportFrom"):
+            try:
+                _execute(statement, path, namespace)
+            except BaseException as error:
+                return _say_not_loaded(error, pipe, box)
+        elif not (kind == "Expr" and type(statement.value).__name__ == "Constant"):
+            number += 1
+            status, message = run_test(statement, source, path, namespace, box)
+            _say(pipe, wire.TEST + _dump([f"test:{number}", status, message]))
+    _say(pipe, wire.END)
+
+
+def run_test(statement, source, path, namespace, box):
+    try:
+        sides = _compared(statement)
+        if sides is None:
+            _execute(statement, path, namespace)
+            return "passed", ""
+        got, want = (_evaluate(side, path, namespace) for side in sides)
+        if got == want:
+            return "passed", ""
+        call = _segment(source, sides[0])
+        return "wrong", f"{call} got {_shown(got)} want {_shown(want)}"
+    except AssertionError as error:
+        return "wrong", describe(error, box)
+    except BaseException as error:
+        return _status(error, "error"), describe(error, box)
+
+
+def _compared(statement):
+    """The two sides of a plain `assert LEFT == RIGHT`, or None."""
+    if type(statement).__name__ != "Assert" or statement.msg is not None:
+        return None
+    test = statement.test
+    if type(test).__name__ != "Compare" or [type(o).__name__ for o in test.ops] != ["Eq"]:
+        return None
+    return test.left, test.comparators[0]
+
+
+def _execute(statement, path, namespace):
+    tree = compile("", path, "exec", _ONLY_AST, True)
+    tree.body = [statement]
+    exec(compile(tree, path, "exec", 0, True), namespace)
+
+
+def _evaluate(expression, path, namespace):
+    tree = compile("0", path, "eval", _ONLY_AST, True)
+    tree.body = expression
+    return eval(compile(tree, path, "eval", 0, True), namespace)
+
+
+def _segment(source, node):
+    lines = source.split(b"\n")[node.lineno - 1 : node.end_lineno]
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    return b" ".join(line.strip() for line in lines).decode("utf-8", "replace")[:_VALUE_CHARS]
+
+
+def _shown(value):
+    text = repr(value)
+    return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 3] + "..."
+
+
+def _status(error, otherwise):
+    return "memory" if isinstance(error, MemoryError) else otherwise
+
+
+def describe(error, box):
+    """One line for people, e.g. "NameError lib.py:3: name 'ys' is not defined"."""
+    kind = type(error).__name__[:60]
+    try:
+        if isinstance(error, SyntaxError) and error.filename:
+            place, text = f"{error.filename}:{error.lineno}", str(error.msg)
+        else:
+            place, text = _place(error.__traceback__, box), str(error)
+    except BaseException:  # the candidate's own __str__ may do anything
+        place, text = "", "(its message could not be read)"
+    place = place.replace(f"{box}/", "")
+    return f"{kind} {place}: {text[:_MESSAGE_CHARS]}" if place else f"{kind}: {text[:_MESSAGE_CHARS]}"
+
+
+def _place(traceback, box):
+    """"file:line" of the innermost frame whose file lies in the workspace, or ""."""
+    place = ""
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        if name.startswith(f"{box}/"):
+            place = f"{name}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return place
+
+
+def _dump(value):
+    return json.dumps(value).encode()
+
+
+def _say(pipe, line):
+    data = memoryview(line + b"\n")
+    while data:
+        data = data[os.write(pipe, data) :]

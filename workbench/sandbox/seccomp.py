@@ -1,0 +1,111 @@
+"""A filter of system calls: which ones a confined run may not make, as a seccomp program.
+
+Stage: sandbox (server side, Linux). A processor's name goes in; the bytes of a classic BPF
+program come out, or None where the numbers are not known. Threads may be started; processes,
+programs, sockets, mounts, namespaces, shared memory outside the address-space limit, tracing and
+changes to other processes are refused. Numbers past the last one named here are refused too.
+Left out: an allow-list, which would be the stronger form.
+"""
+
+from __future__ import annotations
+
+import struct
+
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+EPERM, ENOSYS = 0x00050000 | 1, 0x00050000 | 38
+THREADS_ONLY, READ_ONLY_LIMITS = "threads only", "read-only limits"
+"""Two calls are decided by an argument: clone (threads pass) and prlimit64 (reading passes)."""
+
+_AUDIT_X86_64 = 0xC000003E
+_CLONE_THREAD = 0x00010000
+
+X86_64 = """
+shmget 29 shmat 30 shmctl 31 socket 41 connect 42 accept 43 sendto 44 recvfrom 45 sendmsg 46
+recvmsg 47 shutdown 48 bind 49 listen 50 getsockname 51 getpeername 52 socketpair 53 setsockopt 54
+getsockopt 55 fork 57 vfork 58 execve 59 semget 64 semop 65 semctl 66 shmdt 67 msgget 68 msgsnd 69
+msgrcv 70 msgctl 71 ptrace 101 syslog 103 setpgid 109 setsid 112 personality 135 setpriority 141
+sched_setparam 142 sched_setscheduler 144 vhangup 153 modify_ldt 154 pivot_root 155 prctl 157
+adjtimex 159 chroot 161 sync 162 acct 163 settimeofday 164 mount 165 umount2 166 swapon 167
+swapoff 168 reboot 169 sethostname 170 setdomainname 171 iopl 172 ioperm 173 create_module 174
+init_module 175 delete_module 176 get_kernel_syms 177 query_module 178 quotactl 179 nfsservctl 180
+sched_setaffinity 203 io_setup 206 io_destroy 207 io_getevents 208 io_submit 209 io_cancel 210
+lookup_dcookie 212 semtimedop 220 clock_settime 227 mbind 237 set_mempolicy 238 mq_open 240
+mq_unlink 241 mq_timedsend 242 mq_timedreceive 243 mq_notify 244 mq_getsetattr 245 kexec_load 246
+add_key 248 request_key 249 keyctl 250 ioprio_set 251 migrate_pages 256 unshare 272 splice 275
+tee 276 vmsplice 278 move_pages 279 accept4 288 perf_event_open 298 recvmmsg 299 fanotify_init 300
+fanotify_mark 301 name_to_handle_at 303 open_by_handle_at 304 clock_adjtime 305 syncfs 306
+sendmmsg 307 setns 308 process_vm_readv 310 process_vm_writev 311 kcmp 312 finit_module 313
+sched_setattr 314 seccomp 317 memfd_create 319 kexec_file_load 320 bpf 321 execveat 322
+userfaultfd 323 mlock2 325 pidfd_send_signal 424 io_uring_setup 425 io_uring_enter 426
+io_uring_register 427 open_tree 428 move_mount 429 fsopen 430 fsconfig 431 fsmount 432 fspick 433
+pidfd_open 434 pidfd_getfd 438 process_madvise 440 mount_setattr 442 quotactl_fd 443
+landlock_create_ruleset 444 landlock_add_rule 445 landlock_restrict_self 446 memfd_secret 447
+process_mrelease 448
+"""
+"""Names and numbers refused with EPERM on x86-64."""
+X86_64_SIGNALS = "kill 62 rt_sigqueueinfo 129 tkill 200 tgkill 234 rt_tgsigqueueinfo 297"
+"""Refused as well where no pid namespace hides other processes."""
+_X86_64_LAST = 456
+
+
+def build(machine, *, allow_signals):
+    """The program for `machine` ("x86_64"), or None where the system call numbers are not known.
+
+    allow_signals: True where the run sees no process but its own.
+    """
+    if machine != "x86_64":
+        return None
+    words = (X86_64 if allow_signals else X86_64 + " " + X86_64_SIGNALS).split()
+    rules = dict.fromkeys(map(int, words[1::2]), EPERM)
+    rules |= {56: THREADS_ONLY, 302: READ_ONLY_LIMITS}
+    rules |= {435: ENOSYS}  # clone3 hides its flags behind a pointer; libc falls back to clone
+    check_machine = [
+        _load(4),
+        _jump(0x15, _AUDIT_X86_64, 1, 0),  # equal
+        _return(KILL),
+        _load(0),
+        _jump(0x35, _X86_64_LAST + 1, 0, 1),  # greater or equal: new calls, and the x32 ones
+        _return(ENOSYS),
+    ]
+    return b"".join(check_machine + _tree(_ranges(rules)))
+
+
+def _ranges(rules):
+    """[(first number, action)] in order: each action holds up to the next entry."""
+    ranges = [(0, rules.get(0, ALLOW))]
+    for number in range(1, _X86_64_LAST + 1):
+        action = rules.get(number, ALLOW)
+        if action != ranges[-1][1]:
+            ranges.append((number, action))
+    return ranges
+
+
+def _tree(ranges):
+    """A balanced search: the kernel walks it once per known call when the filter is loaded."""
+    if len(ranges) == 1:
+        return _decide(ranges[0][1])
+    middle = len(ranges) // 2
+    low, high = _tree(ranges[:middle]), _tree(ranges[middle:])
+    assert len(low) < 256, "a jump's length is one byte"
+    return [_jump(0x35, ranges[middle][0], len(low), 0)] + low + high
+
+
+def _decide(action):
+    if action == THREADS_ONLY:
+        return [_load(16), _jump(0x45, _CLONE_THREAD, 0, 1), _return(ALLOW), _return(EPERM)]
+    if action == READ_ONLY_LIMITS:  # the third argument, in two halves, must be NULL
+        low_half = [_load(32), _jump(0x15, 0, 0, 3)]
+        return low_half + [_load(36), _jump(0x15, 0, 0, 1), _return(ALLOW), _return(EPERM)]
+    return [_return(action)]
+
+
+def _load(offset):
+    return struct.pack("<HBBI", 0x20, 0, 0, offset)
+
+
+def _jump(code, value, if_true, if_false):
+    return struct.pack("<HBBI", code, if_true, if_false, value)
+
+
+def _return(action):
+    return struct.pack("<HBBI", 0x06, 0, 0, action)

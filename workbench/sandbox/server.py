@@ -1,0 +1,133 @@
+"""The sandbox's server process: looks which walls can be had here and serves behind them.
+
+Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER`, in a session of
+its own and with an environment made for it; never forked from the trainer (forking a large
+process is slow, and would show each run the trainer's memory). This first process tries the
+walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts the
+server proper (`serving`) behind the first that hold, and stays to end it when the trainer is
+gone. Few modules are loaded on purpose: forking costs by the page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+
+if __name__ == "__main__":  # our files, without the packages' __init__, which load much more
+    _here = os.path.dirname(os.path.abspath(__file__))
+    for _name, _folder in (("workbench", os.path.dirname(_here)), ("workbench.sandbox", _here)):
+        sys.modules[_name] = type(sys)(_name)
+        sys.modules[_name].__path__ = [_folder]
+
+from workbench.sandbox import confine, kernel, serving, wire
+
+WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "re", "string")
+"""Loaded before the first fork because solutions often import them."""
+
+
+def main(control, parent, strongest, folder):
+    """Serve requests from descriptor `control` until process `parent` is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
+    for name in WARM_MODULES:
+        __import__(name)
+    for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
+        del sys.modules[name]  # a candidate's own module may have that name
+    try:
+        walls, declined = _choose(strongest, folder, control)
+        hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
+        alive, held_by_server = os.pipe()
+        report = os.open(os.devnull, os.O_WRONLY)
+        server = _start(walls, folder, control, report, lambda server: _serve(server, control, hello))
+        os.close(held_by_server)
+        _watch_over(server, alive, parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _choose(strongest, folder, control):
+    """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
+    kinds = [confine.Minimal]
+    if kernel.available():
+        kinds = [lambda: confine.Namespaces(as_root=False), confine.Filters, confine.Minimal]
+        if os.geteuid() == 0:
+            kinds.insert(0, lambda: confine.Namespaces(as_root=True))
+    declined = []
+    for make in kinds:
+        walls = make()
+        if walls.tier > strongest:
+            continue
+        reason = _try(walls, folder, control)
+        if not reason:
+            return walls, declined
+        declined.append([walls.tier, reason])
+    raise SystemExit(f"no run can be started on this machine: {declined}")
+
+
+def _try(walls, folder, control):
+    """Why one run behind `walls` fails, or "" if it works; in a child, which may get stuck half way."""
+    reader, report = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.waitpid(_start(walls, folder, control, report, serving.Server.try_out), 0)
+        except OSError as error:
+            os.write(report, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(report)
+    text = b""
+    while data := os.read(reader, 1000):
+        text += data
+    os.close(reader)
+    os.waitpid(pid, 0)
+    return "" if text == b"ok" else text.decode("utf-8", "replace") or "the trial run said nothing"
+
+
+def _start(walls, folder, control, report, work):
+    """Fork a server behind `walls` that does `work(server)`; its process id.
+
+    Written to the descriptor `report`: "ok" after the work, or why it failed.
+    """
+    if walls.tier == confine.Namespaces.tier:
+        walls.unshare()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        if kernel.available():
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        walls.prepare(folder)
+        if kernel.available():
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        work(serving.Server(control, walls))
+        os.write(report, b"ok")
+    except BaseException as error:
+        os.write(report, f"{type(error).__name__}: {error}"[:300].encode())
+    finally:
+        os._exit(0)
+
+
+def _serve(server, control, hello):
+    text = json.dumps(hello).encode()
+    serving.write_all(control, wire.HELLO.pack(len(text)) + text)
+    server.serve()
+
+
+def _watch_over(server, alive, parent):
+    """Return when the server has ended; end it when the trainer has."""
+    poll = select.poll()
+    poll.register(alive, select.POLLHUP)
+    while not poll.poll(1000):
+        # The server sees its socket close; this is for a socket that some other process, forked
+        # from the trainer, still holds open.
+        if os.getppid() != parent:
+            os.kill(server, signal.SIGKILL)
+    os.waitpid(server, 0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -1,0 +1,173 @@
+"""The trainer's end of one sandbox server: start it, ask it, end it.
+
+Stage: sandbox. Used by one thread at a time. Left out: queues and reuse, which `local` adds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.sandbox import wire
+from workbench.sandbox.results import Response
+
+START_S = 60.0
+"""A server that has not said hello after this long is given up."""
+GRACE_S = 15.0
+"""A server that has not answered this long after a run's wall-clock deadline is given up."""
+
+
+class ServerGone(Exception):
+    """The server died, hung or could not be started: our fault, never the candidate's."""
+
+
+class Worker:
+    """One server process; `hello` says what it found."""
+
+    def __init__(self, strongest):
+        """Start a server; `wait_ready` must follow. Nothing is imported from the environment."""
+        self._socket, theirs = socket.socketpair()
+        name = f"workbench-sandbox-{os.getpid()}-{secrets.token_hex(4)}"
+        self._folder = os.path.join(tempfile.gettempdir(), name)
+        script = Path(__file__).with_name("server.py")
+        # -P -s -S and this environment do what -I would, and keep PYTHONHASHSEED: a program that
+        # lists a set must give the same answer from every server.
+        command = [getattr(sys, "_base_executable", sys.executable), "-P", "-s", "-S", str(script)]
+        arguments = [str(theirs.fileno()), str(os.getpid()), str(strongest), self._folder]
+        try:
+            self._process = subprocess.Popen(
+                command + arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_environment(),
+                cwd="/",
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # the keyboard's Ctrl-C is not for the servers
+            )
+        except OSError as error:
+            self._socket.close()
+            raise ServerGone(f"could not start {command[0]}: {error}") from None
+        finally:
+            theirs.close()
+        self._number = 0
+        self.hello = None
+
+    def wait_ready(self):
+        """Wait for the server's hello: a dict of tier, layers and what was declined."""
+        if self.hello is None:
+            self._socket.settimeout(START_S)
+            try:
+                (size,) = wire.HELLO.unpack(self._receive(wire.HELLO.size))
+                self.hello = json.loads(bytes(self._receive(size)))
+            except OSError as error:
+                raise ServerGone(f"the sandbox server did not start: {error}") from None
+
+    def ask(self, body, limits):
+        """Run one request and return its Response. Raises ServerGone; the worker is then useless."""
+        self._number += 1
+        head = wire.REQUEST.pack(
+            self._number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb
+        )
+        self._socket.settimeout(limits.wall_s + GRACE_S)
+        try:
+            self._socket.sendall(head + body)
+            number, size, *numbers = wire.RESPONSE.unpack(self._receive(wire.RESPONSE.size))
+            payload = bytes(self._receive(size))
+        except OSError as error:
+            raise ServerGone(f"the sandbox server failed: {error}") from None
+        if number != self._number:
+            raise ServerGone(f"the sandbox server answered request {number}, not {self._number}")
+        ended, exit_status, cpu_s, wall_s = numbers
+        return Response(ended, exit_status, payload, cpu_s, wall_s)
+
+    def close(self):
+        """End the server and whatever it runs; nothing is left behind."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _receive(self, size):
+        data = wire.receive(self._socket.recv_into, size)
+        if data is None:
+            raise ConnectionError("it closed the connection")
+        return data
+
+
+class Keeper:
+    """A thread that takes jobs from a queue to one server, and replaces a server that dies.
+
+    A job is (body, limits, future); the future gets the Response. The thread belongs to the
+    sandbox, so that an interrupt in the notebook's thread never cuts a conversation in two.
+    """
+
+    def __init__(self, jobs, worker):
+        self._jobs = jobs
+        self._worker = worker
+        self._strongest = worker.hello["tier"]
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="sandbox keeper", daemon=True)
+        self._thread.start()
+
+    def announce_close(self):
+        """Take no more jobs. Every keeper of a queue is told before the first one is closed:
+        whichever threads take the wake-up calls, there is one for each."""
+        self._closing = True
+        self._jobs.put(None)
+
+    def close(self):
+        """End the server and the thread; `announce_close` came first."""
+        if self._worker is not None:
+            self._worker.close()
+        self._thread.join()
+
+    def _run(self):
+        while not self._closing:
+            job = self._jobs.get()
+            if job is None:
+                continue  # only a call to look at _closing
+            body, limits, future = job
+            try:
+                future.set_result(self._ask(body, limits))
+            except BaseException as error:
+                future.set_exception(error)
+
+    def _ask(self, body, limits):
+        reason, restarts = "", 0
+        for _ in range(2):  # a server may be ended from outside; twice is no accident
+            try:
+                if self._worker is None:
+                    self._worker = Worker(self._strongest)
+                    restarts += 1
+                self._worker.wait_ready()
+                return replace(self._worker.ask(body, limits), restarts=restarts)
+            except ServerGone as error:
+                if self._closing:
+                    raise RuntimeError("the sandbox was closed") from None
+                reason = str(error)
+                if self._worker is not None:
+                    self._worker.close()
+                self._worker = None
+        return Response(wire.FAULT, 0, reason.encode(), 0.0, 0.0, restarts)
+
+
+def _environment():
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "PYTHONUTF8": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }

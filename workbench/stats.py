@@ -1,0 +1,183 @@
+"""Intervals and comparisons: how sure a number is.
+
+Stage: all that report. Counts and arrays in, `Interval` out; numpy only. Runs of one task are
+correlated, so tasks are the unit that is resampled, and training seeds are another one: each
+function says which. Left out: tests for contamination, McNemar, several comparisons at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the range it may lie in."""
+
+    estimate: float
+    """The number itself."""
+    low: float
+    """Lower end."""
+    high: float
+    """Upper end."""
+    method: str
+    """How the range was found, and over what."""
+
+    def percent(self) -> str:
+        """Text for a table, for instance "39.0 % [34.8, 43.3]"."""
+        estimate, low, high = (100 * x for x in (self.estimate, self.low, self.high))
+        return f"{estimate:.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def wilson(num_successes: int, num_trials: int, confidence: float = 0.95) -> Interval:
+    """Wilson's score interval of a share: one run, independent trials.
+
+    Raises ValueError unless 0 <= num_successes <= num_trials and num_trials > 0.
+
+    >>> wilson(195, 500).percent()
+    '39.0 % [34.8, 43.3]'
+    """
+    if not 0 <= num_successes <= num_trials or num_trials < 1:
+        raise ValueError(
+            f"wilson: expected 0 <= successes <= trials and a trial, got {num_successes} of "
+            f"{num_trials}"
+        )
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = num_successes / num_trials
+    shrink = 1 + z * z / num_trials
+    centre = (share + z * z / (2 * num_trials)) / shrink
+    variance = share * (1 - share) / num_trials + z * z / (4 * num_trials**2)
+    half = z * variance**0.5 / shrink
+    low = 0.0 if num_successes == 0 else centre - half
+    high = 1.0 if num_successes == num_trials else centre + half
+    return Interval(share, low, high, f"Wilson, {num_trials} trials")
+
+
+def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Mean of a few independent runs (seeds) with Student's interval.
+
+    One value has no interval: low and high are NaN. Raises ValueError if there is none.
+    """
+    values = _finite(values)
+    n, mean = len(values), float(values.mean())
+    if n == 1:
+        return Interval(mean, np.nan, np.nan, "one run, no interval")
+    half = student_quantile((1 + confidence) / 2, n - 1) * values.std(ddof=1) / n**0.5
+    return Interval(mean, float(mean - half), float(mean + half), f"Student t, {n} runs")
+
+
+def bootstrap_tasks(
+    results: Sequence[float] | np.ndarray,
+    *,
+    num_resamples: int = 4000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Mean over tasks with a percentile bootstrap that resamples whole tasks.
+
+    Args:
+        results: (tasks,) one number a task, or (tasks, n) several runs of each; NaN = left out.
+            A task's runs are averaged first, because they are correlated.
+        seed: of the resampling; same seed, same interval.
+    Raises:
+        ValueError: if no task has a result.
+    """
+    means = _task_means(results)
+    rng = np.random.default_rng(seed)
+    resampled = means[rng.integers(len(means), size=(num_resamples, len(means)))].mean(axis=1)
+    low, high = np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
+    method = f"bootstrap over {len(means)} tasks"
+    return Interval(float(means.mean()), float(low), float(high), method)
+
+
+def paired_difference(
+    a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, **options
+) -> Interval:
+    """Mean of b - a on the same tasks, with the tasks resampled.
+
+    Args:
+        a, b: (tasks,) or (tasks, n) results, task i in row i of both; n may differ. A task
+            without a result in one of them leaves both.
+        options: as for `bootstrap_tasks`.
+    Raises:
+        ValueError: if the numbers of tasks differ or no task is in both.
+    """
+    a, b = _per_task(a), _per_task(b)
+    if len(a) != len(b):
+        raise ValueError(
+            f"paired_difference: expected the same tasks twice, got {len(a)} and {len(b)} rows; "
+            "evaluate both on one list of tasks"
+        )
+    difference = bootstrap_tasks(b - a, **options)
+    return Interval(
+        difference.estimate, difference.low, difference.high, f"paired {difference.method}"
+    )
+
+
+def pass_at_k(num_samples: int, num_correct: int, k: int) -> float:
+    """Chance that at least one of k samples is right, without bias: 1 - C(n-c, k) / C(n, k).
+
+    For one task; average over tasks. Source: Chen et al. 2021 (arXiv:2107.03374).
+
+    Raises ValueError unless 0 <= num_correct <= num_samples and 1 <= k <= num_samples.
+
+    >>> round(pass_at_k(10, 3, 5), 6)
+    0.916667
+    """
+    if not (0 <= num_correct <= num_samples and 1 <= k <= num_samples):
+        raise ValueError(
+            f"pass_at_k: expected 0 <= correct <= samples and 1 <= k <= samples, got "
+            f"correct {num_correct}, samples {num_samples}, k {k}; sample each task k times or more"
+        )
+    if num_samples - num_correct < k:
+        return 1.0
+    factors = 1.0 - k / np.arange(num_samples - num_correct + 1, num_samples + 1)
+    return float(1.0 - np.prod(factors))
+
+
+def student_quantile(probability: float, degrees: int) -> float:
+    """Quantile of Student's t distribution, for probabilities in (0.5, 1).
+
+    With t = sqrt(degrees) tan(angle) the density becomes a power of a cosine, which a grid
+    integrates to about eight digits.
+
+    >>> round(student_quantile(0.975, 4), 4)
+    2.7764
+    """
+    angles = np.linspace(0.0, np.pi / 2, 200_001)
+    density = np.cos(angles) ** (degrees - 1)
+    area = np.concatenate(([0.0], np.cumsum((density[1:] + density[:-1]) / 2)))
+    angle = np.interp((probability - 0.5) * 2 * area[-1], area, angles)
+    return float(degrees**0.5 * np.tan(angle))
+
+
+def _per_task(results: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(tasks,) means over each task's runs; NaN where a task has none."""
+    results = np.asarray(results, dtype=float)
+    if results.ndim == 1:
+        results = results[:, None]
+    if results.ndim != 2:
+        raise ValueError(f"expected (tasks,) or (tasks, n) results, got shape {results.shape}")
+    present = ~np.isnan(results)
+    sums = np.where(present, results, 0.0).sum(axis=1)
+    counts = present.sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _task_means(results: Sequence[float] | np.ndarray) -> np.ndarray:
+    means = _per_task(results)
+    means = means[~np.isnan(means)]
+    if not len(means):
+        raise ValueError("expected the result of at least one task, got none that can be judged")
+    return means
+
+
+def _finite(values: Sequence[float]) -> np.ndarray:
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ValueError(f"expected a list of at least one finite number, got {values!r:.80}")
+    return values

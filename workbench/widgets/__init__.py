@@ -1,0 +1,8 @@
+"""Live figures in a notebook. A widget reads a run and may stop it; it never trains.
+
+Stage: reading. In: a running or finished run; out: a widget and, by `.figure()`, a still picture.
+"""
+
+from workbench.widgets.live_curve import LiveCurve
+
+__all__ = ["LiveCurve"]
