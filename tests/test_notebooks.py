@@ -1,6 +1,8 @@
 """Every notebook is thin, stored without outputs, and runs top to bottom."""
 
 import ast
+import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -40,8 +42,7 @@ def test_cells_are_short_and_imports_come_from_the_package(path):
         lines = cell.source.splitlines()
         assert len(lines) <= 15 and max(map(len, lines), default=0) <= 80, cell.source
         assert "sys.path" not in cell.source and "import *" not in cell.source
-        if not cell.source.startswith("%"):
-            ast.parse(cell.source)
+        compile(cell.source, cell.id, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 @pytest.mark.slow
@@ -55,3 +56,17 @@ def test_a_notebook_runs_top_to_bottom_in_its_fast_size(path, tmp_path, monkeypa
     )
     client.execute()  # raises with the failing cell's text
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+
+
+def test_the_answers_to_notebook_00_are_right(sandbox):
+    from workbench import evaluate, load_tasks
+    from workbench.policies import ScriptedPolicy
+
+    answers = runpy.run_path(str(TOP / "notebooks" / "solutions" / "00_watch_it_learn.py"))
+    tasks = load_tasks("bugfix", split="dev", count=2)
+    found = evaluate(ScriptedPolicy(["ls", "submit"]), tasks, sandbox)
+    assert answers["solve_rate"](found.groups) == found.solve_rate.estimate == 0.0
+    assert [answers["teaches"](r) for r in ([0, 0], [1, 1], [0, 1])] == [False, False, True]
+    untouched = found.groups[0].trajectories[0]
+    fixed = replace(untouched, final_files={**tasks[0].files, **tasks[0].reference})
+    assert answers["restored"](fixed, tasks[0]) and not answers["restored"](untouched, tasks[0])

@@ -97,7 +97,8 @@ def test_a_full_disk_is_told_before_anything_is_made(tmp_path):
 
 
 def test_a_python_without_ensurepip_is_told_which_package_to_install(tmp_path):
-    (tmp_path / "ensurepip").mkdir()  # an empty namespace package, as Debian leaves it
+    (tmp_path / "ensurepip").mkdir()  # importable and empty, as Debian leaves it
+    (tmp_path / "ensurepip" / "__init__.py").write_text("")
     code = "from workbench import bootstrap as b\nb.check_venv_module()"
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{TOP}"}
     run = subprocess.run(

@@ -41,6 +41,14 @@ def parser() -> argparse.ArgumentParser:
     pretrain.add_argument("--seed", type=int, default=0)
     pretrain.add_argument("--out", default="runs/pretrain", help="folder for the new policy")
 
+    again = commands.add_parser("reproduce", help="measure a published figure again")
+    again.add_argument("claim", nargs="?", help="its name; without one, the list of them")
+    again.add_argument("--list", action="store_true", help="what each shows, and what it does not")
+    again.add_argument("--seeds", type=int, help="how many (default: the claim's own number)")
+    again.add_argument("--fast", action="store_true", help="tiny sizes, to see that it runs")
+    again.add_argument("--policy", default="tiny", help="base policy: a name or a folder")
+    again.add_argument("--out", help="folder of the results (default runs/reproduce)")
+
     commands.add_parser("setup", help="make the environment and stop")
     return top
 
@@ -56,6 +64,8 @@ def main(argv: list[str] | None = None) -> int:
         # Two torch threads beside a busy neighbour are several times slower than one.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        # Bars for loading a 3 MB model would tear our own lines.
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
         if str(python) != sys.executable:
             return bootstrap.become([str(python), "-m", "workbench", *argv])
         from workbench import commands

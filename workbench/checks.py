@@ -1,7 +1,7 @@
 """Predictions and exercises in notebooks: a nudge, a comparison, never an exception.
 
 Stage: outside the loop. In: a reader's guess or function; out: printed lines. Nothing is stored
-on disk and nothing is sent anywhere. Left out: grading; a teacher can read `guesses`.
+on disk and nothing is sent anywhere. Left out: grading; a teacher can read `guesses` and `solved`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 
 guesses: dict[str, Any] = {}
 """What the reader has predicted in this kernel, by question."""
+solved: dict[str, bool] = {}
+"""Whether the reader's newest attempt at each exercise was right."""
 
 
 def predict(question: str, guess: Any) -> None:
@@ -32,8 +34,8 @@ def reveal(question: str, truth: Any, unit: str = "") -> None:
 
 def run(
     question: str, attempt: Callable, cases: list[tuple[tuple, Any]], tolerance: float = 1e-9
-) -> bool:
-    """Compare a reader's function with the right answers; True if all agree.
+) -> None:
+    """Compare a reader's function with the right answers; says what it found, in `solved` too.
 
     Args:
         question: its name in the notebook.
@@ -41,20 +43,21 @@ def run(
         cases: ((arguments...), expected) pairs.
         tolerance: numbers this close are equal.
     """
+    solved[question] = False
     for arguments, expected in cases:
         try:
             got = attempt(*arguments)
         except NotImplementedError:
             print(f"{question}: not attempted yet.")
-            return False
+            return
         except Exception as error:  # a reader's function may raise anything; it is the answer
             got = error
         if not _same(got, expected, tolerance):
             shown = ", ".join(f"{argument!r:.60}" for argument in arguments)
             print(f"{question}: for {shown}\n  expected {expected!r}\n  got      {got!r}")
-            return False
+            return
+    solved[question] = True
     print(f"{question}: right, {len(cases)} of {len(cases)} cases.")
-    return True
 
 
 def _same(got: Any, expected: Any, tolerance: float) -> bool:

@@ -23,6 +23,7 @@ def run(options: argparse.Namespace) -> int:
         "test": _test,
         "lab": _lab,
         "pretrain": _pretrain,
+        "reproduce": _reproduce,
         "setup": lambda _: 0,
     }[options.command](options)
 
@@ -50,9 +51,25 @@ def _lab(options: argparse.Namespace) -> int:
 
 
 def _pretrain(options: argparse.Namespace) -> int:
-    from workbench.pretraining import pretrain
+    from workbench.pretraining import PretrainConfig, make_policy
 
-    pretrain(seed=options.seed, out=options.out)
+    make_policy(options.out, PretrainConfig(seed=options.seed))
+    return 0
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from workbench.reproduce import listing, reproduce
+
+    if options.list or options.claim is None:
+        print(listing())
+        return 0
+    reproduce(
+        options.claim,
+        seeds=options.seeds,
+        fast=options.fast,
+        policy=options.policy,
+        out=options.out,
+    )
     return 0
 
 

@@ -101,7 +101,7 @@ def rollout_many(
         for task in tasks
         for _ in range(n)
     ]
-    clock = _Clock()
+    version, clock, tell = policy.version, _Clock(), on_progress or (lambda progress: None)
     pool = ThreadPoolExecutor(max(1, sandbox.workers), thread_name_prefix="rollout")
     lanes = [
         _play(policy, episodes[i : i + lane_rows], lane_seed(seed, i), sampler, pool, clock)
@@ -109,20 +109,16 @@ def rollout_many(
     ]
     try:
         for _ in _take_turns(lanes):
-            if on_progress:
-                on_progress(_progress(episodes, clock))
-            if stop and stop():
-                raise RolloutStopped(f"stopped; {len(tasks)} groups of {n} were under way")
+            tell(_progress(episodes, clock))
+            if stop is not None and stop():
+                raise RolloutStopped(f"{len(tasks)} groups of {n} were under way")
         with clock.time("waiting"):
-            done = [e.trajectory(seed, sampler, policy.version) for e in episodes]
+            done = [e.trajectory(seed, sampler, version) for e in episodes]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    if on_progress:
-        on_progress(_progress(episodes, clock))
-    return [
-        Group(task.task_id, policy.version, tuple(done[i * n : (i + 1) * n]))
-        for i, task in enumerate(tasks)
-    ]
+    tell(_progress(episodes, clock))
+    groups = (tuple(done[i : i + n]) for i in range(0, len(done), n))
+    return [Group(group[0].task_id, version, group) for group in groups]
 
 
 def lane_seed(seed: int, first_row: int) -> int:

@@ -59,9 +59,7 @@ def test_outcome_plus_turn_penalty_gives_the_worked_numbers_of_the_nebius_recipe
     assert np.allclose(sample, [[1.09141, 0.121268, 0.121268, -1.333946]], atol=1e-5)
 
 
-def test_a_table_has_a_row_a_trajectory_and_a_column_a_component(
-    make_trajectory, make_group, task
-):
+def test_a_table_has_a_row_a_trajectory_and_a_column_a_component(make_trajectory, make_group, task):
     fault = make_trajectory("", "", status="unscorable")
     group = make_group(make_trajectory(), make_trajectory("pwpp", stop="max_turns"), fault)
     table = HONEST.score_many([group], [task])
@@ -72,6 +70,15 @@ def test_a_table_has_a_row_a_trajectory_and_a_column_a_component(
     assert table["reward"].isna().tolist() == [False, False, True]
     assert table["tests"][:2].tolist() == [1.0, 0.0]
     assert table["stop_reason"].tolist() == ["submitted", "max_turns", "submitted"]
+
+
+def test_a_stored_run_is_scored_with_its_own_tasks(make_trajectory, make_group, task):
+    class Run:
+        groups, tasks = [make_group(make_trajectory())], [task]
+
+    assert HONEST.score_many(Run())["reward"].tolist() == [1.0]
+    with pytest.raises(ValueError, match="tasks: expected the tasks of these groups"):
+        HONEST.score_many(Run.groups)
 
 
 def test_totals_mark_what_is_left_out_and_fill_short_groups(make_trajectory, make_group, task):

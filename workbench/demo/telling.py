@@ -6,14 +6,13 @@ Stage: the whole loop. In: a run that is going on; out: lines with the minutes t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench import plots
 from workbench.bootstrap import SetupError
 from workbench.runlog import RUNS
+from workbench.stats import Interval
 
 
 def follow(run) -> Iterator[str]:
@@ -22,9 +21,9 @@ def follow(run) -> Iterator[str]:
     try:
         while True:
             done = run.done  # before reading the rows, so that the last ones are seen
-            for number in range(seen, len(run.metrics)):
-                yield plots.summary_line(_Part(run.metrics[: number + 1], run.progress))
-            seen = len(run.metrics)
+            for row in run.metrics[seen:]:
+                yield row_in_words(row, run.progress.left_s)
+                seen += 1
             if done:
                 break
             time.sleep(0.3)
@@ -36,12 +35,19 @@ def follow(run) -> Iterator[str]:
     run.wait()  # raises the run's own error
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A run up to one of its rows."""
-
-    metrics: list[dict[str, Any]]
-    progress: Any
+def row_in_words(row: Mapping[str, Any], left_s: float | None) -> str:
+    """One row of metrics as a line, with the minutes left beside an iteration."""
+    if row["kind"] == "evaluation":
+        rate = Interval(row["solve_rate"], row["low"], row["high"], row["interval"])
+        return f"     {row['num_tasks']} unseen tasks: {rate.percent()}"
+    if row["kind"] == "fine_tuning":
+        num_examples, num_tasks = row["num_examples"], row["num_tasks_solved"]
+        return f"RFT  imitated {num_examples} solved attempts at {num_tasks} tasks"
+    share = "none" if row["solved_share"] is None else f"{row['solved_share']:.0%}"
+    left = "" if left_s is None else f", {left_s / 60:.1f} min left"
+    number = f"{row['iteration'] + 1}/{row['num_iterations']}"
+    stage, attempts = row["stage"].upper(), row["num_rollouts"]
+    return f"{stage:<4} {number:<7}{attempts} attempts, {share} solved{left}"
 
 
 def run_folder(name: str, out: str | Path | None, resume: bool) -> Path:

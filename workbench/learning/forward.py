@@ -35,7 +35,11 @@ def policy_logprobs(
             without gradient; 0 where the mask is False.
     """
     model = causal_lm(model)
-    with torch.autocast(batch.ids.device.type, torch.bfloat16, enabled=dtype == "bfloat16"):
+    with torch.autocast(
+        *(batch.ids.device.type, torch.bfloat16),
+        enabled=dtype == "bfloat16",
+        cache_enabled=False,  # the cache is shared between threads, and each weight is used once
+    ):
         hidden = model.model(
             input_ids=batch.ids, attention_mask=batch.attention_mask.long(), use_cache=False
         ).last_hidden_state

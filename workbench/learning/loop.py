@@ -99,6 +99,7 @@ def improve_by_rl(
                         tokens_per_microbatch=config.tokens_per_microbatch,
                         clip_range=(rl.clip_low, rl.clip_high),
                         check_stop=journal.check_stop,
+                        threads=config.update_threads,
                     )
                     updates.append(stats)
 

@@ -41,7 +41,8 @@ def clipped_ratio_loss(
 
     -min(ratio * A, clip(ratio, 1 - clip_low, 1 + clip_high) * A). The gradient vanishes exactly
     where A > 0 and ratio > 1 + clip_high, or A < 0 and ratio < 1 - clip_low.
-    Source: Schulman et al. 2017, eq. 7; clip_high > clip_low is DAPO's clip-higher (Yu et al. 2025).
+    Source: Schulman et al. 2017, eq. 7; clip_high > clip_low is DAPO's clip-higher (Yu et al.
+    2025).
     """
     ratio = torch.exp(logprobs - old_logprobs)
     clipped = ratio.clamp(1.0 - clip_low, 1.0 + clip_high)

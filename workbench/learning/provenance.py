@@ -8,6 +8,7 @@ Left out: hardware beyond what changes the numbers.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import inspect
@@ -70,7 +71,9 @@ RESUME_NEEDS = ("recipe", "seed", "config", "reward", "tasks", "dev")
 def describe_config(config: Any) -> Any:
     """A frozen dataclass of settings as JSON; a function becomes its description."""
     if dataclasses.is_dataclass(config):
-        return {f.name: describe_config(getattr(config, f.name)) for f in dataclasses.fields(config)}
+        return {
+            f.name: describe_config(getattr(config, f.name)) for f in dataclasses.fields(config)
+        }
     if callable(config):
         return describe_function(config)
     return list(config) if isinstance(config, tuple) else config
@@ -85,10 +88,13 @@ def describe_reward(design: RewardDesign) -> list[dict[str, Any]]:
 
 
 def describe_function(function: Callable[..., Any]) -> dict[str, Any]:
-    """Importable name and source hash; of a `Configured` component, its maker's and settings."""
+    """Importable name and source hash, with the settings of a component or a partial."""
     if isinstance(function, Configured):
         settings = {"args": list(function.args), "kwargs": dict(function.kwargs)}
         return describe_function(function.maker) | settings
+    if isinstance(function, functools.partial):
+        settings = {"args": list(function.args), "kwargs": dict(function.keywords)}
+        return describe_function(function.func) | settings
     plain = inspect.unwrap(function)
     try:
         source = hashlib.sha256(inspect.getsource(plain).encode()).hexdigest()[:16]

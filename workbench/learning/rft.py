@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.credit import tied
 from workbench.episodes import rollout_many
 from workbench.evaluation import SOLVED
 from workbench.learning.batch import Batch, pack, split_minibatches
@@ -27,7 +28,6 @@ from workbench.learning.rows import FineTuningRow, IterationRow, Stopwatch, roll
 from workbench.learning.update import UpdateStats, update
 from workbench.records import Group, Task, Turn
 from workbench.rewards import RewardDesign, totals
-from workbench.credit import tied
 from workbench.runlog import StoredIteration
 
 if TYPE_CHECKING:
@@ -203,6 +203,7 @@ def _imitate(
                 dtype=config.dtype,
                 tokens_per_microbatch=config.tokens_per_microbatch,
                 check_stop=journal.check_stop,
+                threads=config.update_threads,
             )
             updates.append(stats)
     return updates

@@ -66,7 +66,9 @@ class Run:
         self._journal, self._progress = journal, progress
         self._result: TrainResult | None = None
         self._error: BaseException | None = None
-        self._thread: threading.Thread | None = None
+        # Not Thread.join: an interrupt in the middle of it makes Python 3.11 believe that the
+        # thread has ended.
+        self._ended = threading.Event()
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
@@ -76,7 +78,7 @@ class Run:
     @property
     def done(self) -> bool:
         """Whether the thread has ended."""
-        return self._thread is not None and not self._thread.is_alive()
+        return self._ended.is_set()
 
     @property
     def state(self) -> Literal["running", "finished", "stopped", "failed"]:
@@ -114,12 +116,12 @@ class Run:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
             while not self.done:
-                self._thread.join(0.2)  # short waits: Ctrl-C gets through on every platform
+                self._ended.wait(0.2)  # short waits: Ctrl-C gets through on every platform
                 if deadline is not None and time.monotonic() > deadline and not self.done:
                     raise TimeoutError(f"the run is still going after {timeout_s} s: {self}")
         except KeyboardInterrupt:
             self.stop()
-            self._thread.join()
+            self._ended.wait()
             raise
         return self.result
 
@@ -136,14 +138,15 @@ class Run:
                 self._journal.log.set_status("failed", error=f"{type(error).__name__}: {error}")
             finally:
                 atexit.unregister(self._stop_at_exit)
+                self._ended.set()
 
-        self._thread = threading.Thread(target=body, name=f"train {self.folder.name}", daemon=True)
+        thread = threading.Thread(target=body, name=f"train {self.folder.name}", daemon=True)
         atexit.register(self._stop_at_exit)  # a script that ends does not tear the log
-        self._thread.start()
+        thread.start()
 
     def _stop_at_exit(self) -> None:
         self.stop()
-        self._thread.join(timeout=30)
+        self._ended.wait(30)
 
 
 def train(
@@ -205,9 +208,7 @@ def train(
         evaluate_every=config.evaluate_every,
         on_metrics=on_metrics,
     )
-    run = Run(
-        folder, journal, lambda: progress_of(list(journal.rows), config, recipe, len(tasks))
-    )
+    run = Run(folder, journal, lambda: progress_of(list(journal.rows), config, recipe, len(tasks)))
     arguments = (policy, tasks, sandbox, reward, config, seed, journal)
     run._start(lambda: _run_stages(recipe, arguments))
     return run
@@ -266,6 +267,8 @@ def _new_folder(recipe: str, seed: int) -> Path:
 def _check_same_run(folder: Path, described: dict[str, Any]) -> None:
     """Raise ValueError unless the run in `folder` was started with these settings."""
     stored = load_run(folder).config
+    described = described | {"config": described["config"] | {"update_threads": None}}
+    stored = stored | {"config": stored["config"] | {"update_threads": None}}  # changes nothing
     frozen = [("policy", "frozen_hash"), ("machine", "torch_threads")]
     for name in RESUME_NEEDS:
         if stored[name] != described[name]:

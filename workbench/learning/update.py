@@ -1,14 +1,16 @@
 """One update: the gradient of a minibatch's loss, clipped, and one optimiser step.
 
 Stage: learning. A minibatch goes in, the model's weights change, what was seen on the way comes
-out. A minibatch is worked through in small pieces of similar length whose gradients add up; the
-weights of its tokens are made once for the whole of it, so the pieces change nothing.
+out. A minibatch is worked through in small pieces of similar length whose gradients add up, in a
+fixed order whichever thread has computed them; the weights of its tokens are made once for the
+whole of it, so the pieces change nothing.
 Left out: gradient accumulation over machines, loss scaling (bfloat16 does not need it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -60,6 +62,7 @@ def update(
     tokens_per_microbatch: int,
     clip_range: tuple[float, float] = (np.inf, np.inf),
     check_stop: Callable[[], None] = lambda: None,
+    threads: int = 1,
 ) -> UpdateStats:
     """Change the model by one optimiser step on `minibatch`.
 
@@ -69,21 +72,30 @@ def update(
         grad_clip: largest gradient norm.
         clip_range: (low, high) of the ratio, only to count the clipped tokens.
         check_stop: called between microbatches; may raise, and then nothing has changed.
+        threads: microbatches worked on at a time; the result is the same, bit for bit.
     Raises:
         FloatingPointError: if the gradient is not finite; the weights are left as they were.
     """
     weights = token_weights(minibatch.loss_mask)  # (B, T), once for the whole minibatch
-    optimiser.zero_grad(set_to_none=True)
-    pieces = []
-    for rows in microbatch_rows(minibatch, tokens_per_microbatch):
+    trained = [p for group in optimiser.param_groups for p in group["params"]]
+
+    def work(rows: list[int]) -> tuple[tuple[Tensor, ...], UpdateStats]:
         check_stop()
         piece = minibatch.take(rows)
         logprobs, entropies = policy_logprobs(model, piece, dtype)
         losses = token_loss(logprobs, piece)
         loss = (weights[rows, : losses.shape[1]] * losses).sum()
-        loss.backward()
-        pieces.append(_piece_stats(loss, logprobs.detach(), entropies, piece, clip_range))
-    trained = [p for group in optimiser.param_groups for p in group["params"]]
+        gradients = torch.autograd.grad(loss, trained)
+        return gradients, _piece_stats(loss, logprobs.detach(), entropies, piece, clip_range)
+
+    optimiser.zero_grad(set_to_none=True)
+    pieces = []
+    for gradients, stats in _in_order(
+        work, microbatch_rows(minibatch, tokens_per_microbatch), threads
+    ):
+        for parameter, gradient in zip(trained, gradients, strict=True):
+            parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+        pieces.append(stats)
     grad_norm = float(nn.utils.clip_grad_norm_(trained, grad_clip))
     if not np.isfinite(grad_norm):
         raise FloatingPointError(
@@ -92,6 +104,18 @@ def update(
         )
     optimiser.step()
     return replace(_combine(pieces), grad_norm=grad_norm)
+
+
+def _in_order(work: Callable, items: Iterable, threads: int) -> Iterator:
+    """work(item) for each item, in the order of the items; `threads` of them at a time."""
+    if threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="update") as pool:
+        try:
+            yield from pool.map(work, items)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _piece_stats(
@@ -131,4 +155,3 @@ def _combine(pieces: Iterable[UpdateStats]) -> UpdateStats:
         ratio_gap_max=max(p.ratio_gap_max for p in pieces),
         num_tokens=sum(tokens),
     )
-

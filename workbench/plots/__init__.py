@@ -12,6 +12,7 @@ from workbench.plots.behaviour import (
 )
 from workbench.plots.curves import learning_curve, read_curve, summary_line
 from workbench.plots.honesty import honesty_curve
+from workbench.plots.sampling import pass_at_k_curve
 from workbench.plots.style import save_png
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "honesty_curve",
     "instructive_pair",
     "learning_curve",
+    "pass_at_k_curve",
     "read_curve",
     "save_png",
     "shares_by_turn",

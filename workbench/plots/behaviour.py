@@ -183,10 +183,10 @@ def _column(trajectory: Trajectory, label: str, statement: str) -> list[tuple[st
     if statement:
         lines += [(f"task: {statement}", _PLAIN)]
     for turn in trajectory.turns:
-        shown = turn.action.text.replace("\n", "⏎") or "(nothing)"
+        shown = _printable(turn.action.text).replace("\n", "⏎") or "(nothing)"
         mark = ">" if turn.tool_call else "?"
         lines += [(line, _COMMAND) for line in _wrap(f"{mark} {shown}")]
-        answer = turn.observation.splitlines()
+        answer = _printable(turn.observation).split("\n")
         lines += [(line, _PLAIN) for text in answer[:OBSERVATION_LINES] for line in _wrap(text)]
         if len(answer) > OBSERVATION_LINES:
             lines.append((f"  … {len(answer) - OBSERVATION_LINES} more lines", _PLAIN))
@@ -194,6 +194,11 @@ def _column(trajectory: Trajectory, label: str, statement: str) -> list[tuple[st
     colour = style.BLUE if good else style.VERMILLION
     lines += [("", _PLAIN), (words, {**_COMMAND, "color": colour})]
     return lines + _diff_lines(trajectory)
+
+
+def _printable(text: str) -> str:
+    """Text with a dot for each character that the fonts may lack: sampled bytes can be anything."""
+    return "".join(c if c == "\n" or (c.isascii() and c.isprintable()) else "·" for c in text)
 
 
 def _wrap(text: str) -> list[str]:
@@ -205,7 +210,7 @@ def _wrap(text: str) -> list[str]:
 def _diff_lines(trajectory: Trajectory) -> list[tuple[str, dict]]:
     """The lines the episode took away and put in, without the diff's context."""
     lines = []
-    for line in (trajectory.evidence.diff or "").splitlines():
+    for line in _printable(trajectory.evidence.diff or "").split("\n"):
         if line.startswith("+++ "):
             lines.append((f"changed in {line[4:].removeprefix('b/').strip()}:", _PLAIN))
         elif line[:1] in "+-" and line[:3] != "---":

@@ -126,7 +126,7 @@ def _draw_batches(axes, curve: Curve, *, alone: bool) -> None:
     label = "attempts it learns from" if alone else None
     for first, last in curve.spans.values():
         xs, ys = np.array([b for b in curve.batches if first < b[0] < last] or [(0, 0)]).T
-        axes.plot(xs, ys, color=style.SKY, alpha=0.35, lw=1)
+        axes.plot(xs, ys, color=style.SKY, alpha=0.35, lw=1, marker=".", ms=4)
         width = min(SPREAD, len(ys))
         smooth = np.convolve(ys, np.ones(width) / width, "valid")
         middle = np.convolve(xs, np.ones(width) / width, "valid")
@@ -178,19 +178,21 @@ def _error_bar(axes, x: float, rate: Interval, marker: str, colour: str, label=N
 
 def _name_stages(axes, curve: Curve) -> None:
     """A pale band for RFT, the stages' names at the top, and what was imitated between them."""
-    top = axes.get_ylim()[1]
+    top, right = axes.get_ylim()[1], max(axes.get_xlim()[1], 1)
     for stage, (first, last) in curve.spans.items():
         if stage == "rft":
             axes.axvspan(first, last, color=style.PALE, alpha=0.6, lw=0, zorder=0)
         words = {"rft": "sample with the base", "rl": "RL"}[stage]
-        axes.text((first + last) / 2, top * 0.97, words, ha="center", va="top", color=style.GREY)
+        if last - first > len(words) * right / 90:  # else it would run over its neighbours
+            middle = (first + last) / 2
+            axes.text(middle, top * 0.98, words, ha="center", va="top", color=style.GREY)
     if curve.imitated:
         where, number = curve.imitated
         axes.axvline(where, color=style.ORANGE, lw=1.5)
-        axes.text(
-            where, top * 0.88, f"RFT: imitate {number} \nsolved attempts ", ha="right", va="top",
-            color=style.INK, fontsize=9,
-        )  # fmt: skip
+        words, side = f" RFT: imitate {number} \n solved attempts ", "right"
+        if where < 0.25 * right:
+            side = "left"
+        axes.text(where, top * 0.9, words, ha=side, va="top", color=style.INK, fontsize=9)
 
 
 def _ceiling(curves: Sequence[Curve], final: Interval | None) -> float:

@@ -7,6 +7,7 @@ with the common colour-vision deficiencies can tell apart; no plot relies on col
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -20,9 +21,18 @@ WIDTH_IN = 9.0
 DPI = 110
 
 
+class Picture(Figure):
+    """A figure that a notebook shows as it is, without pyplot or %matplotlib."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=DPI)
+        return buffer.getvalue()
+
+
 def new_figure(height_in: float, **options) -> Figure:
     """An empty figure of README width; `options` go to `Figure`."""
-    return Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained", **options)
+    return Picture(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained", **options)
 
 
 def tidy(axes, *, title: str = "", x: str = "", y: str = "") -> None:

@@ -7,14 +7,17 @@ tokens (they sample through TRL), quantisation, several devices.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 from workbench.policies.wire import ACT, BOS, END, OBS, TASK, prompt_ids
 from workbench.records import SamplerSettings
@@ -37,6 +40,7 @@ class CausalLMPolicy:
                 "make one with build_tokenizer, or train this model through TRL"
             )
         self.model, self.tokenizer = model.eval(), tokenizer
+        self._hashed: tuple[tuple, str] | None = None
         # A group's rows see the same texts: most observations are encoded only once.
         encode = functools.lru_cache(maxsize=8192)(self._encode)
         end_id = tokenizer.convert_tokens_to_ids(END)
@@ -44,13 +48,16 @@ class CausalLMPolicy:
 
     @property
     def version(self) -> str:
-        """Sixteen hex digits of a SHA-256 over the weights as they are now."""
-        digest = hashlib.sha256()
-        for name, tensor in sorted(self.model.state_dict().items()):
-            digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-            raw = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
-            digest.update(raw.numpy().data)
-        return digest.hexdigest()[:16]
+        """Sixteen hex digits of a SHA-256 over the weights as they are now.
+
+        Torch counts the changes of every tensor: unless one has changed since the last time, or
+        was written to through `.data`, which is not counted and is noticed by the next `open`,
+        the hash is not computed again.
+        """
+        stamp = tuple((p.data_ptr(), p._version) for p in self.model.parameters())
+        if self._hashed is None or self._hashed[0] != stamp:
+            self._hashed = stamp, _hash_weights(self.model)
+        return self._hashed[1]
 
     def open(
         self, n: int, *, seed: int = 0, sampler: SamplerSettings = SamplerSettings()
@@ -67,6 +74,7 @@ class CausalLMPolicy:
             )
         if sampler.temperature < 0:
             raise ValueError(f"temperature: expected 0 or more, got {sampler.temperature}")
+        self._hashed = None
         weights = extract_weights(self.model, sampler.max_context)
         return CausalLMSession(weights, self._codec, n, seed=seed, sampler=sampler)
 
@@ -78,6 +86,15 @@ class CausalLMPolicy:
 
     def _encode(self, text: str, first: bool) -> list[int]:
         return prompt_ids(self.tokenizer, "task" if first else "obs", text, first)
+
+
+def _hash_weights(model: nn.Module) -> str:
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        raw = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
+        digest.update(raw.numpy().data)
+    return digest.hexdigest()[:16]
 
 
 def open_policy(
@@ -98,7 +115,8 @@ def open_policy(
         ValueError: nothing is found under that name, or the tokenizer has no wire format.
     """
     source = _locate(name_or_folder)
-    model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
+    with _no_progress_bar():
+        model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
     tokenizer = AutoTokenizer.from_pretrained(source)
     if lora is not None:
         from peft import get_peft_model
@@ -107,6 +125,18 @@ def open_policy(
             torch.manual_seed(seed)
             model = get_peft_model(model, lora)
     return CausalLMPolicy(model, tokenizer)
+
+
+@contextlib.contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """Loading takes milliseconds; a bar would only litter notebooks and logs."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _locate(name_or_folder: str | Path) -> str:
@@ -120,7 +150,5 @@ def _locate(name_or_folder: str | Path) -> str:
     shipped = sorted(p.name for p in SHIPPED.glob("*") if p.is_dir()) or ["none yet"]
     raise ValueError(
         f"policy: expected a folder, one of {shipped} or a Hub id OWNER/NAME, "
-        f"got {str(name_or_folder)!r}; `python3 -m workbench pretrain` makes \"tiny\""
+        f'got {str(name_or_folder)!r}; `python3 -m workbench pretrain` makes "tiny"'
     )
-
-

@@ -45,7 +45,9 @@ CHAT_TEMPLATE = """\
   {%- if function.arguments is string -%}
     {{- raise_exception('expected tool-call arguments as an object, got a string') -}}
   {%- elif function.arguments and 'argument' in function.arguments -%}
-    {%- if function.arguments.argument -%}{{- ' ' + plain(function.arguments.argument) -}}{%- endif -%}
+    {%- if function.arguments.argument -%}
+      {{- ' ' + plain(function.arguments.argument) -}}
+    {%- endif -%}
   {%- elif function.arguments -%}
     {{- ' ' + plain(function.arguments | tojson) -}}
   {%- endif -%}
@@ -83,7 +85,8 @@ RESPONSE_TEMPLATE: dict[str, Any] = {
     "start_anchor": ACT,
     "fields": {
         "tool_calls": {
-            "open_pattern": rf"\A(?P<name>{'|'.join(COMMANDS)})(?: |(?=<\|end\|>\Z|\Z))",
+            # the last lookahead: a message cut off before its end is no command
+            "open_pattern": rf"\A(?P<name>{'|'.join(COMMANDS)})(?: |(?=<\|end\|>\Z))(?=.*{_CLOSE})",
             "close_pattern": _CLOSE,
             "repeats": True,
             "content": "text",

@@ -20,13 +20,13 @@ from workbench.tasks import execute
 from workbench.tasks.mutators import mutations
 
 WEIGHTS = {
-    "expert": 0.11,
-    "recover": 0.06,
-    "wrong_fix": 0.26,
-    "wrong_place": 0.17,
-    "loop": 0.14,
+    "expert": 0.13,
+    "recover": 0.07,
+    "wrong_fix": 0.24,
+    "wrong_place": 0.16,
+    "loop": 0.13,
     "quit": 0.12,
-    "malformed": 0.11,
+    "malformed": 0.12,
     "edit_tests": 0.03,
 }
 """Share of each behaviour in the corpus: the dial that sets the base policy's solve rate."""

@@ -32,9 +32,9 @@ MAX_TOKENS = 1024
 class PretrainConfig:
     """How the base policy is made."""
 
-    num_documents: int = 60_000
+    num_documents: int = 90_000
     """Size of the corpus; every document is seen at most once an epoch."""
-    num_updates: int = 2_400
+    num_updates: int = 4_000
     """Optimiser steps; the corpus is repeated when it runs out."""
     batch_tokens: int = 4_096
     """Padded tokens in a batch, documents of like length together."""
@@ -68,10 +68,10 @@ def pretrain(
     config: PretrainConfig = PretrainConfig(),
     *,
     log: Callable[[str], None] = print,
-    on_checkpoint: Callable[[int, LlamaForCausalLM], None] | None = None,
 ) -> None:
     """Make the base policy and save it in `folder`; the same config gives the same policy."""
     start = time.perf_counter()
+    torch.set_num_threads(1)  # other numbers of threads add in another order
     corpus = build_corpus(config)
     sample = itertools.islice((t for c in corpus for _, t in c), 60_000)
     tokenizer = build_tokenizer(sample)
@@ -93,8 +93,6 @@ def pretrain(
         if (update + 1) % 100 == 0:
             seconds = time.perf_counter() - start
             log(f"update {update + 1}: policy loss {np.mean(losses[-100:]):.3f}, {seconds:.0f} s")
-            if on_checkpoint is not None:
-                on_checkpoint(update + 1, model)
     save(folder, model, tokenizer)
 
 

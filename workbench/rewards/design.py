@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -34,6 +34,18 @@ class WeightedComponent:
     """Called with (trajectory, task)."""
     weight: float
     """Factor in the sum; negative for a penalty."""
+
+
+class StoredRun(Protocol):
+    """What `score_many` reads of a run's record."""
+
+    @property
+    def groups(self) -> Iterable[Group]:
+        """Everything that was rolled out."""
+
+    @property
+    def tasks(self) -> Iterable[Task]:
+        """The tasks it was rolled out on."""
 
 
 class RewardDesign:
@@ -88,13 +100,25 @@ class RewardDesign:
             [self.score(t, _task_of(group, by_id)) for t in group.trajectories] for group in groups
         ]
 
-    def score_many(self, groups: Iterable[Group], tasks: Iterable[Task]) -> pandas.DataFrame:
+    def score_many(
+        self, groups: Iterable[Group] | StoredRun, tasks: Iterable[Task] | None = None
+    ) -> pandas.DataFrame:
         """A table: a row a trajectory, a column a component (unweighted), and the reward.
 
         Columns: COLUMNS and the component names; NaN where a component could not judge.
+
+        Args:
+            groups: groups, or a stored run (`load_run`), which has its tasks with it.
+            tasks: the tasks of the groups; not needed for a stored run.
         """
         import pandas  # half a second that only tables need
 
+        if tasks is None:
+            if not hasattr(groups, "tasks"):
+                raise ValueError(
+                    "tasks: expected the tasks of these groups; only a run has its own"
+                )
+            groups, tasks = groups.groups, groups.tasks
         groups = list(groups)
         rows = []
         for g, breakdowns in enumerate(self.score_groups(groups, tasks)):

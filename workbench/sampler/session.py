@@ -84,8 +84,10 @@ class CausalLMSession:
         """One action for each row in `live`, in that order.
 
         A row whose prompt leaves no room in max_context gets an action without ids and finish
-        "context". Raises ValueError if a row has no new observation.
+        "context". Raises ValueError if a row has no new observation or occurs twice.
         """
+        if len(set(live)) < len(live):
+            raise ValueError(f"live: expected every row at most once, got {list(live)}")
         for i in live:
             if not self._rows[i].prompt:
                 raise ValueError(f"row {i}: expected observe() before act(), got none")

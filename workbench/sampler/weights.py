@@ -2,12 +2,13 @@
 
 Stage: sampling. A `transformers` model (Llama or Qwen3, with or without LoRA adapters) goes in;
 a `ModelWeights` comes out that the forward pass of this room reads. Taking it is cheap, so each
-session takes its own and a policy that has just been updated is sampled with its new weights.
+session takes its own copy: a policy that has just been updated is sampled with its new weights,
+and a session that is open during an update is not torn between two policies.
 
 Two things are rearranged, neither changes what the model computes: matrices that read the same
 input are stacked into one, and the two halves of each rotary pair are put side by side, so that
 rotating a query or a key is one multiplication by a complex number.
-Left out: other architectures, biases, sliding windows, quantised weights.
+Left out: other architectures, biases, sliding windows, quantised weights, adapters but LoRA.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class ModelWeights:
 
 
 def extract_weights(model: nn.Module, positions: int) -> ModelWeights:
-    """The weights of `model` as they are now; active LoRA adapters are added in, the model is
-    left as it was.
+    """A copy of the weights of `model` as they are now, active LoRA adapters added in; the model
+    is left as it was.
 
     Args:
         model: LlamaForCausalLM or Qwen3ForCausalLM, or a PEFT model around one.
@@ -80,11 +81,14 @@ def extract_weights(model: nn.Module, positions: int) -> ModelWeights:
     _check_supported(config)
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     with torch.no_grad():
+        embed, head = _effective(base.model.embed_tokens), _effective(base.lm_head)
+        tied = head.data_ptr() == embed.data_ptr()
+        embed = embed.clone()
         return ModelWeights(
-            embed=_effective(base.model.embed_tokens),
+            embed=embed,
             layers=tuple(_layer_weights(layer, head_dim) for layer in base.model.layers),
-            norm_out=base.model.norm.weight.detach(),
-            head=_effective(base.lm_head),
+            norm_out=base.model.norm.weight.clone(),
+            head=embed if tied else head.clone(),
             rotations=_rotations(base.model.rotary_emb, positions, head_dim),
             num_heads=config.num_attention_heads,
             num_kv_heads=config.num_key_value_heads,
@@ -121,24 +125,28 @@ def _layer_weights(layer: nn.Module, head_dim: int) -> LayerWeights:
         ]
         qk_norm = torch.cat(scales)
     return LayerWeights(
-        norm_in=layer.input_layernorm.weight.detach(),
+        norm_in=layer.input_layernorm.weight.clone(),
         qkv=torch.cat([query, key, value]),
         qk_norm=qk_norm,
-        out=_effective(attention.o_proj),
-        norm_mlp=layer.post_attention_layernorm.weight.detach(),
+        out=_effective(attention.o_proj).clone(),
+        norm_mlp=layer.post_attention_layernorm.weight.clone(),
         gate_up=torch.cat([_effective(mlp.gate_proj), _effective(mlp.up_proj)]),
-        down=_effective(mlp.down_proj),
+        down=_effective(mlp.down_proj).clone(),
     )
 
 
 def _effective(module: nn.Module) -> Tensor:
-    """The matrix that `module` multiplies by: its weight plus what active adapters add."""
+    """The matrix that `module` multiplies by: its weight plus what active LoRA adapters add."""
+    if hasattr(module, "modules_to_save"):
+        raise ValueError("expected LoRA adapters only, got a module named in modules_to_save")
     if not hasattr(module, "base_layer"):
         return module.weight.detach()
     weight = module.base_layer.weight.detach()
     if module.merged or module.disable_adapters:
         return weight
     for name in module.active_adapters:
+        if getattr(module, "use_dora", {}).get(name):
+            raise ValueError(f"adapter {name!r}: expected plain LoRA, got DoRA")
         if name in module.lora_A or name in module.lora_embedding_A:
             weight = weight + module.get_delta_weight(name).to(weight.dtype)
     return weight

@@ -14,15 +14,20 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import signal
 import sys
+import time
 
-from workbench.sandbox import kernel, landlock, seccomp
+from workbench.sandbox import filetree, kernel, landlock, seccomp
 
 PIPE = 3
 """The result pipe's descriptor in a run; 0, 1 and 2 are /dev/null and nothing else is open."""
-FILE_MB, BOX_MB, BOX_FILES, THREADS, DESCRIPTORS = 16, 16, 1000, 64, 64
+BOX_MB, BOX_FILES = 16, 1000
+"""Size of the work folder at tier 3."""
+FIXED = {"CORE": 0, "FSIZE": 16 << 20, "NOFILE": 64, "MEMLOCK": 0}
+"""Resource limits of every run, besides those its request names."""
+OWN_USER = {"NPROC": 64}
+"""Threads and processes; counted per user id, so only set where a server has one of its own."""
 _RUN_UIDS = 40_000, 20_000
 """A root server runs candidates under one of these user ids (first, count), one per server."""
 
@@ -43,19 +48,24 @@ class Minimal:
         os.makedirs(folder, mode=0o711, exist_ok=True)
         self._folder = os.path.realpath(folder)
         self.box = os.path.join(self._folder, "box")
+        if kernel.available():  # what a run leaves behind becomes this process's child
+            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         os.environ.update(HOME=self.box, TMPDIR=self.box)
 
     def fork(self):
         """Like os.fork: 0 in the run, its process id in the server."""
         return os.fork()
 
-    def enter(self, cpu_s, memory_mb, pipe):
-        """In the run: put up every wall. Raises OSError if one cannot be had."""
+    def enter(self, pipe, requests):
+        """In the run: put up every wall but the limits a request names; the two descriptors it
+        keeps, under their new numbers. Raises OSError if a wall cannot be had."""
         os.setsid()
+        if kernel.available():
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.mkdir(self.box, 0o700)
         os.chdir(self.box)
-        _keep_only(pipe)
-        _set_limits(cpu_s, memory_mb, None)
+        _set_limits(FIXED)
+        return _keep_only(pipe, requests)
 
     def sweep(self, pid):
         """In the server, after the run's first process ended: end what it left behind."""
@@ -63,9 +73,16 @@ class Minimal:
             os.killpg(pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
+        while children := _children():
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+            for child in children:
+                os.waitpid(child, 0)
 
     def clean(self):
         """In the server: remove what the run wrote."""
+        import shutil  # loads compression libraries, which tier 3 need not copy in each fork
+
         for name in os.listdir(self._folder):
             shutil.rmtree(os.path.join(self._folder, name), onerror=_open_and_retry)
 
@@ -78,19 +95,18 @@ class Filters(Minimal):
     def prepare(self, folder):
         """Raises OSError where seccomp or Landlock is missing."""
         super().prepare(folder)
-        self._program = seccomp.build(os.uname().machine, allow_signals=False)
-        if self._program is None:
+        program = seccomp.build(os.uname().machine, allow_signals=False)
+        if program is None:
             raise OSError(f"no table of system calls for {os.uname().machine}")
-        if os.geteuid() == 0 and _readable_by_all(os.path.dirname(os.__file__)):
+        self._filter = kernel.prepare_filter(program)
+        if os.geteuid() == 0 and filetree.readable_by_all(os.path.dirname(os.__file__)):
             self.uid = _run_uid(os.getppid())
         os.chmod(folder, 0o711)
         kernel.drop_capability_bounds()
-        readable = [p for p in _libraries() if os.path.exists(p)]
-        devices = [p for p in ("/dev/null", "/dev/urandom") if os.path.exists(p)]
-        self._ruleset = landlock.build(readable, devices, folder)
+        self._ruleset = landlock.build(filetree.libraries(), ["/dev/null"], folder)
         self.layers += ["no new privileges", "seccomp", "Landlock", "capabilities dropped"]
 
-    def enter(self, cpu_s, memory_mb, pipe):
+    def enter(self, pipe, requests):
         os.setsid()
         os.mkdir(self.box, 0o700)
         if self.uid is not None:
@@ -99,9 +115,10 @@ class Filters(Minimal):
         os.chdir(self.box)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         landlock.restrict(self._ruleset)
-        _keep_only(pipe)
-        _set_limits(cpu_s, memory_mb, THREADS if self.uid is not None else None)
-        kernel.load_filter(self._program)
+        kept = _keep_only(pipe, requests)
+        _set_limits(FIXED | (OWN_USER if self.uid is not None else {}))
+        kernel.load_filter(self._filter)
+        return kept
 
 
 class Namespaces(Minimal):
@@ -112,7 +129,7 @@ class Namespaces(Minimal):
     def __init__(self, as_root):
         super().__init__()
         self._as_root = as_root
-        self._program = None
+        self._filter = None
         self.box = "/box"
         self.uid = _run_uid(os.getpid()) if as_root else None
 
@@ -131,14 +148,16 @@ class Namespaces(Minimal):
     def prepare(self, folder):
         """In the server: leave the machine's file tree for a read-only one of libraries."""
         self._pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        self._program = seccomp.build(os.uname().machine, allow_signals=True)
-        _own_root(self.box)
+        program = seccomp.build(os.uname().machine, allow_signals=True)
+        self._filter = kernel.prepare_filter(program) if program else None
+        filetree.make_root(self.box)
         kernel.drop_capability_bounds()
         os.environ.update(HOME=self.box, TMPDIR=self.box)
-        self.layers += ["namespaces: pid, mount, ipc, net, uts", "read-only root, tmpfs work folder"]
+        self.layers += ["namespaces: pid, mount, ipc, net, uts"]
+        self.layers += ["read-only root, tmpfs work folder"]
         self.layers += ["user namespace"] if not self._as_root else ["own user id"]
         self.layers += ["capabilities dropped", "no new privileges"]
-        self.layers += ["seccomp"] if self._program else []
+        self.layers += ["seccomp"] if self._filter else []
 
     def fork(self):
         kernel.unshare(kernel.CLONE_NEWPID)
@@ -151,20 +170,21 @@ class Namespaces(Minimal):
             kernel.setns(self._pid_namespace, kernel.CLONE_NEWPID)
         return pid
 
-    def enter(self, cpu_s, memory_mb, pipe):
+    def enter(self, pipe, requests):
         os.setsid()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
         owner = f",uid={self.uid},gid={self.uid}" if self.uid is not None else ""
         quota = f"size={BOX_MB}m,nr_inodes={BOX_FILES},mode=700{owner}"
         kernel.mount("box", self.box, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
-        _keep_only(pipe)
-        processes = THREADS if self.uid is not None or not self._program else None
-        _set_limits(cpu_s, memory_mb, processes)
+        kept = _keep_only(pipe, requests)
+        own_count = self.uid is not None or not self._filter
+        _set_limits(FIXED | (OWN_USER if own_count else {}))
         _become(self.uid)
         os.chdir(self.box)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        if self._program:
-            kernel.load_filter(self._program)
+        if self._filter:
+            kernel.load_filter(self._filter)
+        return kept
 
     def sweep(self, pid):
         """Nothing: the namespace's other processes ended with its first."""
@@ -172,8 +192,20 @@ class Namespaces(Minimal):
     def clean(self):
         """Nothing: the work folder went with the run's mount namespace."""
 
+
+def _children():
+    """Process ids of this process's children; () where the system does not list them."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children") as file:
+            return [int(pid) for pid in file.read().split()]
+    except OSError:
+        return []
+
+
 def _open_and_retry(remove, path, _):
     """A run may take away its own folders' permissions."""
+    import shutil
+
     os.chmod(os.path.dirname(path), 0o700)
     if os.path.isdir(path) and not os.path.islink(path):
         os.chmod(path, 0o700)
@@ -196,80 +228,30 @@ def _become(uid):
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
 
 
-def _keep_only(pipe):
-    if pipe != PIPE:
-        os.dup2(pipe, PIPE)
-    os.closerange(PIPE + 1, 4096)
+def _keep_only(pipe, requests):
+    """Close every descriptor but 0, 1, 2 and these two, which become 3 and 4."""
+    low = os.dup2(requests, os.dup(pipe) + 8)  # out of the way of 3 and 4
+    os.dup2(pipe, PIPE)
+    os.dup2(low, PIPE + 1)
+    os.closerange(PIPE + 2, 4096)
+    return PIPE, PIPE + 1
 
 
-def _set_limits(cpu_s, memory_mb, processes):
-    megabyte = 1 << 20
-    wanted = {
-        "CORE": 0,
-        "CPU": int(cpu_s) + 2,  # whole seconds; the server's own clock is the finer one
-        "FSIZE": FILE_MB * megabyte,
-        "NOFILE": DESCRIPTORS,
-        "AS": memory_mb * megabyte,
-        "MEMLOCK": 0,
-        "NPROC": processes,
-    }
-    for name, value in wanted.items():
+def set_limits(cpu_s, memory_mb):
+    """The limits a request names; CPU in whole seconds, the server's own clock is finer."""
+    used_s = int(time.process_time())
+    _set_limits({"CPU": used_s + int(cpu_s) + 2, "AS": memory_mb << 20})
+
+
+def _set_limits(values):
+    for name, value in values.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)
-        if kind is None or value is None:
+        if kind is None:
             continue
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         try:
             resource.setrlimit(kind, (value, value))
         except (OSError, ValueError):
-            if sys.platform == "linux":
+            if sys.platform == "linux":  # macOS refuses some, and this tier promises none there
                 raise
-
-
-def _libraries():
-    """Folders a Python program needs to read: the interpreter's and the system's libraries."""
-    found = [os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")]
-    found += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
-    return found + ["/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom"]
-
-
-def _readable_by_all(path):
-    while path != "/":
-        if not os.stat(path).st_mode & 0o001:
-            return False
-        path = os.path.dirname(path)
-    return True
-
-
-def _own_root(box):
-    """Leave the machine's file tree for a new one: libraries, read-only, and an empty `box`."""
-    sources = [path for path in _libraries() if os.path.exists(path)]
-    spots = ("/tmp", "/mnt", "/media", "/srv", "/opt", "/home", "/var/tmp")
-    spot = next(
-        (s for s in spots if os.path.isdir(s) and not any(p.startswith(s + "/") for p in sources)),
-        None,
-    )
-    if spot is None:
-        raise OSError(f"no folder to build a file tree on; tried {', '.join(spots)}")
-    kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
-    kernel.mount("root", spot, "tmpfs", kernel.MS_NOSUID, "size=1m,nr_inodes=500,mode=755")
-    for source in sources:
-        _show(source, spot)
-    os.mkdir(spot + box, 0o755)
-    kernel.pivot_root(spot)
-    kernel.mount("", "/", "", kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY)
-
-
-def _show(source, root):
-    target = root + source
-    if os.path.lexists(target):  # below a folder that is shown already
-        return
-    os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
-    if os.path.islink(source):  # /lib -> usr/lib on most systems
-        os.symlink(os.readlink(source), target)
-    elif os.path.isdir(source):
-        os.mkdir(target)
-        kernel.bind_read_only(source, target)
-    else:
-        open(target, "w").close()
-        kernel.bind_read_only(source, target)

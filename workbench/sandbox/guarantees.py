@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass
 
 from workbench.records import Limits
+from workbench.sandbox.worker import ENVIRONMENT
 
 PROBE = '''
 import os
@@ -127,7 +128,9 @@ def check(sandbox) -> Guarantees:
         {"probe.py": "def spin():\n    while True: pass\n"},
         "probe.py", "spin", [()], Limits(cpu_s=0.2),
     )  # fmt: skip
-    rows.append(Guarantee("use more CPU time", loop.status == "timeout", f"endless loop: {loop.status}"))
+    rows.append(
+        Guarantee("use more CPU time", loop.status == "timeout", f"endless loop: {loop.status}")
+    )
     return Guarantees(sandbox.name, sandbox.layers, sandbox.declined, tuple(rows))
 
 
@@ -155,5 +158,5 @@ def _ask(sandbox, secret, target):
 
 
 def _some_variable():
-    made_for_it = {"PATH", "LANG", "HOME", "TMPDIR"}
+    made_for_it = {*ENVIRONMENT, "HOME", "TMPDIR"}
     return next((name for name in os.environ if name not in made_for_it), "USER")

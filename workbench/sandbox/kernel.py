@@ -15,7 +15,8 @@ CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 MNT_DETACH = 2
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -23,6 +24,8 @@ SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 444, 445, 446
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+if sys.platform == "linux":
+    _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 _machine = os.uname().machine
 
 
@@ -74,35 +77,43 @@ def pivot_root(new_root):
 
 def prctl(option, value=0):
     """prctl(2) with one argument."""
-    _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
+    _check(_libc.prctl(option, value, 0, 0, 0), f"prctl {option}")
 
 
 def drop_capability_bounds():
     """Give up every capability for programs started later; stops at the last one there is."""
     for capability in range(64):
-        if _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) < 0:
+        if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
             return
 
 
 def drop_capabilities():
     """Give up every capability of this process."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    _check(_libc.syscall(SYS_CAPSET[_machine], header, nothing), "capset")
+    _check(_libc.syscall(SYS_CAPSET[_machine], _CAPSET_HEADER, _NO_CAPABILITIES), "capset")
 
 
-def load_filter(program):
-    """Confine this process by a seccomp program (an array of 8-byte instructions)."""
-
-    class Program(ctypes.Structure):
-        _fields_ = [("count", ctypes.c_ushort), ("code", ctypes.c_void_p)]
-
+def prepare_filter(program):
+    """A seccomp program (bytes) in the form `load_filter` takes; made once, used in each fork."""
     code = ctypes.create_string_buffer(program, len(program))
-    filter_ = Program(len(program) // 8, ctypes.cast(code, ctypes.c_void_p))
-    _check(_libc.syscall(SYS_SECCOMP[_machine], 1, 0, ctypes.byref(filter_)), "seccomp")
+    prepared = _Filter(len(program) // 8, ctypes.addressof(code))
+    prepared.owner = code  # keeps the instructions alive
+    return prepared
+
+
+def load_filter(prepared):
+    """Confine this process by a seccomp program, for good; no_new_privs must be set before."""
+    _check(_libc.syscall(SYS_SECCOMP[_machine], 1, 0, ctypes.byref(prepared)), "seccomp")
 
 
 def syscall(name, number, *arguments):
     """A raw system call whose arguments are ints, bytes or ctypes objects."""
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return _check(_libc.syscall(ctypes.c_long(number), *wide), name)
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+
+
+_CAPSET_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()

@@ -15,7 +15,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import replace
 from typing import Any
 
@@ -80,7 +80,7 @@ class LocalSandbox:
         if self.tier == 1:
             warnings.warn(
                 "this sandbox (tier 1) limits time and memory only: programs can read and write "
-                f"your files and use the network. Stronger tiers: {self.declined or 'not asked for'}",
+                f"your files and use the network. Stronger: {self.declined or 'not asked for'}",
                 stacklevel=3,
             )
 
@@ -91,10 +91,12 @@ class LocalSandbox:
                 started.append(Worker(strongest))
             for worker in started:
                 worker.wait_ready()
-        except ServerGone as error:
+        except BaseException as error:  # Ctrl-C too: no server is left behind
             for worker in started:
                 worker.close()
-            raise RuntimeError(f"no sandbox could be started here: {error}") from None
+            if isinstance(error, ServerGone):
+                raise RuntimeError(f"no sandbox could be started here: {error}") from None
+            raise
         self._keepers = [Keeper(self._jobs, worker) for worker in started]
         self._close = weakref.finalize(self, _close, self._keepers, self._jobs, self._owner)
         return started[0].hello
@@ -165,8 +167,10 @@ class LocalSandbox:
         return f"<LocalSandbox {self.name}, {self.workers} workers, {state}: {self.stats}>"
 
     def _execute(self, request, files, limits) -> tuple[Response, bool]:
-        for path in files:
+        for path, text in files.items():
             _check_path(path)
+            if not isinstance(text, str):
+                raise ValueError(f"files: expected text for {path!r}, got {type(text).__name__}")
         _check_limits(limits)
         body = json.dumps(request | {"files": dict(files)}, sort_keys=True).encode()
         key = hashlib.sha256(body + repr(limits).encode()).digest()
@@ -196,7 +200,9 @@ class LocalSandbox:
                     self._known.popitem(last=False)
             future.add_done_callback(lambda done: self._count(key, done))
             self._jobs.put((body, limits, future))
-            return future, False
+        if not self._close.alive:  # closed in between: nobody may be left to take the job
+            _refuse(future)
+        return future, False
 
     def _count(self, key, future) -> None:
         response = None if future.exception() else future.result()
@@ -229,7 +235,14 @@ def _close(keepers, jobs, owner) -> None:
     while not jobs.empty():
         job = jobs.get()
         if job is not None:
-            job[2].set_exception(RuntimeError("the sandbox was closed"))
+            _refuse(job[2])
+
+
+def _refuse(future: Future) -> None:
+    try:
+        future.set_exception(RuntimeError("the sandbox was closed"))
+    except InvalidStateError:  # somebody else said so first
+        pass
 
 
 def _check_path(path: str) -> None:
@@ -246,6 +259,6 @@ def _check_limits(limits: Limits) -> None:
 
 
 def _too_large(files: Mapping[str, str]) -> str:
-    size = sum(len(path) + len(text) for path, text in files.items())
+    size = sum(len(text) for text in files.values() if isinstance(text, str))
     limit = wire.MAX_SOURCE_BYTES
     return f"the workspace has {size} characters, more than {limit}" if size > limit else ""

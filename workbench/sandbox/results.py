@@ -7,6 +7,7 @@ out: any judgement, which is grading's work.
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -117,7 +118,7 @@ def call_result(response, num_inputs, limits):
     if not complete and not status:
         status, message = _how_it_ended(response, limits)
         if len(cases) < num_inputs and status != "sandbox_error":
-            broke = "timeout" if status == "timeout" else "error"
+            broke = status if status in ("timeout", "memory") else "error"
             cases.append(CaseResult(broke, error=message))
     cases = tuple(cases) + _missing(num_inputs - len(cases))
     return CallResult(status or "ok", cases, message, response.cpu_s)
@@ -133,7 +134,7 @@ def tests_result(response, limits):
         return TestsResult("crash", (), str(error), response.cpu_s)
     if not complete and not status:
         status, message = _how_it_ended(response, limits)
-        broke = "timeout" if status == "timeout" else "error"
+        broke = status if status in ("timeout", "memory") else "error"
         outcomes.append((f"test:{len(outcomes) + 1}", broke, message))
     return TestsResult(status or "ok", tuple(outcomes), message, response.cpu_s)
 
@@ -198,7 +199,9 @@ def _strings(body, count):
 
 
 def _how_it_ended(response, limits):
-    if response.ended == wire.CPU_LIMIT:
+    ended_by_kernel = response.exit_status in (-signal.SIGXCPU, -signal.SIGKILL)
+    over_s = ended_by_kernel and response.cpu_s >= limits.cpu_s
+    if response.ended == wire.CPU_LIMIT or (response.ended == wire.EXITED and over_s):
         return "timeout", f"used more than {limits.cpu_s:g} s of CPU time"
     if response.ended == wire.WALL_LIMIT:
         return "timeout", f"not done after {limits.wall_s:g} s (wall-clock deadline)"

@@ -13,21 +13,23 @@ import struct
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 EPERM, ENOSYS = 0x00050000 | 1, 0x00050000 | 38
-THREADS_ONLY, READ_ONLY_LIMITS = "threads only", "read-only limits"
-"""Two calls are decided by an argument: clone (threads pass) and prlimit64 (reading passes)."""
+THREADS_ONLY = "threads only"
+OWN_LIMITS, LOCAL_PAIR, NO_ADDRESS = ("equal", 0, 0), ("equal", 0, 1), ("equal", 4, 0)
+"""Decided by an argument: clone passes for threads, prlimit64 for the calling process, socketpair
+for AF_UNIX and sendto without an address (an asyncio loop wakes itself through such a pair)."""
 
 _AUDIT_X86_64 = 0xC000003E
 _CLONE_THREAD = 0x00010000
 
 X86_64 = """
-shmget 29 shmat 30 shmctl 31 socket 41 connect 42 accept 43 sendto 44 recvfrom 45 sendmsg 46
-recvmsg 47 shutdown 48 bind 49 listen 50 getsockname 51 getpeername 52 socketpair 53 setsockopt 54
-getsockopt 55 fork 57 vfork 58 execve 59 semget 64 semop 65 semctl 66 shmdt 67 msgget 68 msgsnd 69
-msgrcv 70 msgctl 71 ptrace 101 syslog 103 setpgid 109 setsid 112 personality 135 setpriority 141
-sched_setparam 142 sched_setscheduler 144 vhangup 153 modify_ldt 154 pivot_root 155 prctl 157
-adjtimex 159 chroot 161 sync 162 acct 163 settimeofday 164 mount 165 umount2 166 swapon 167
-swapoff 168 reboot 169 sethostname 170 setdomainname 171 iopl 172 ioperm 173 create_module 174
-init_module 175 delete_module 176 get_kernel_syms 177 query_module 178 quotactl 179 nfsservctl 180
+shmget 29 shmat 30 shmctl 31 socket 41 connect 42 accept 43 sendmsg 46 recvmsg 47 shutdown 48
+bind 49 listen 50 getsockname 51 getpeername 52 setsockopt 54 getsockopt 55 fork 57 vfork 58
+execve 59 semget 64 semop 65 semctl 66 shmdt 67 msgget 68 msgsnd 69 msgrcv 70 msgctl 71 ptrace 101
+syslog 103 setpgid 109 setsid 112 personality 135 setpriority 141 sched_setparam 142
+sched_setscheduler 144 vhangup 153 modify_ldt 154 pivot_root 155 prctl 157 adjtimex 159 chroot 161
+sync 162 acct 163 settimeofday 164 mount 165 umount2 166 swapon 167 swapoff 168 reboot 169
+sethostname 170 setdomainname 171 iopl 172 ioperm 173 create_module 174 init_module 175
+delete_module 176 get_kernel_syms 177 query_module 178 quotactl 179 nfsservctl 180
 sched_setaffinity 203 io_setup 206 io_destroy 207 io_getevents 208 io_submit 209 io_cancel 210
 lookup_dcookie 212 semtimedop 220 clock_settime 227 mbind 237 set_mempolicy 238 mq_open 240
 mq_unlink 241 mq_timedsend 242 mq_timedreceive 243 mq_notify 244 mq_getsetattr 245 kexec_load 246
@@ -57,7 +59,7 @@ def build(machine, *, allow_signals):
         return None
     words = (X86_64 if allow_signals else X86_64 + " " + X86_64_SIGNALS).split()
     rules = dict.fromkeys(map(int, words[1::2]), EPERM)
-    rules |= {56: THREADS_ONLY, 302: READ_ONLY_LIMITS}
+    rules |= {44: NO_ADDRESS, 53: LOCAL_PAIR, 56: THREADS_ONLY, 302: OWN_LIMITS}
     rules |= {435: ENOSYS}  # clone3 hides its flags behind a pointer; libc falls back to clone
     check_machine = [
         _load(4),
@@ -93,9 +95,11 @@ def _tree(ranges):
 def _decide(action):
     if action == THREADS_ONLY:
         return [_load(16), _jump(0x45, _CLONE_THREAD, 0, 1), _return(ALLOW), _return(EPERM)]
-    if action == READ_ONLY_LIMITS:  # the third argument, in two halves, must be NULL
-        low_half = [_load(32), _jump(0x15, 0, 0, 3)]
-        return low_half + [_load(36), _jump(0x15, 0, 0, 1), _return(ALLOW), _return(EPERM)]
+    if isinstance(action, tuple):
+        _, argument, value = action
+        low, high = 16 + 8 * argument, 20 + 8 * argument  # each argument is two words
+        checks = [_load(low), _jump(0x15, value, 0, 3), _load(high), _jump(0x15, 0, 0, 1)]
+        return checks + [_return(ALLOW), _return(EPERM)]
     return [_return(action)]
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import signal
 import sys
 
@@ -41,11 +40,16 @@ def main(control, parent, strongest, folder):
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
-        server = _start(walls, folder, control, report, lambda server: _serve(server, control, hello))
+        server = _start(
+            walls, folder, control, report, lambda server: _serve(server, control, hello)
+        )
         os.close(held_by_server)
         _watch_over(server, alive, parent)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if os.path.exists(folder):
+            import shutil  # not before the server proper is forked from this process
+
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _choose(strongest, folder, control):
@@ -68,7 +72,7 @@ def _choose(strongest, folder, control):
 
 
 def _try(walls, folder, control):
-    """Why one run behind `walls` fails, or "" if it works; in a child, which may get stuck half way."""
+    """Why one run behind `walls` fails, or ""; in a child, which may get stuck half way."""
     reader, report = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -19,150 +19,195 @@ from workbench.sandbox import candidate, confine, wire
 
 TICK_S = 0.02
 """How often a running program's clocks and answers are looked at."""
+_ANSWER_ROOM = wire.MAX_ANSWER_BYTES + (1 << 16)
 
 
 class Server:
-    """Answers requests one after another behind `walls`, one of the classes in `confine`."""
+    """Answers requests one after another behind `walls`, one of the classes in `confine`.
+
+    The fork for the next request is made and confined while no request waits; it is used once.
+    What passes through here stays in two buffers that are wiped: the next fork is a copy of this
+    process, and must not find the program or the answers of the one before.
+    """
 
     def __init__(self, control, walls):
         self._control = control
         self._walls = walls
         self._body = bytearray(1 << 16)
-        self._payload = bytearray()
+        self._answers = bytearray(_ANSWER_ROOM)
+        self._spare = None
 
     def serve(self):
         """Answer until the trainer closes its end."""
         gc.collect()
-        gc.freeze()
+        gc.freeze()  # a collection must not touch, and so copy, what the forks share
+        gc.disable()
         while True:
-            header = wire.receive(self._read_into, wire.REQUEST.size)
+            self._spare = self._spare or self._fork()
+            header = wire.receive(lambda view: os.readv(self._control, [view]), wire.REQUEST.size)
             if header is None:
                 return
             number, size, *limits = wire.REQUEST.unpack(header)
             if size > len(self._body):
                 self._body = bytearray(size)
-            if not wire.receive_into(self._read_into, memoryview(self._body)[:size]):
+            body = memoryview(self._body)[:size]
+            if not wire.receive_into(lambda view: os.readv(self._control, [view]), body):
                 return
-            ended, status, cpu_s, wall_s = self.run(size, *limits)
-            size_back = len(self._payload)
-            head = wire.RESPONSE.pack(number, size_back, ended, status, cpu_s, wall_s)
-            write_all(self._control, head + self._payload)
-            # the next run is a copy of this process: leave it nothing of this one to read
-            self._body[:size] = bytes(size)
-            self._payload[:] = bytes(size_back)
+            *ending, answers = self.run(body, *limits)
+            write_all(self._control, wire.RESPONSE.pack(number, len(answers), *ending))
+            write_all(self._control, answers)
+            body[:], answers[:] = bytes(size), bytes(len(answers))
 
     def try_out(self):
         """Run a program that returns 1. Raises OSError if that does not come back."""
         request = {"mode": "call", "files": {"a.py": "def f():\n    return 1\n"},
                    "entry_file": "a.py", "entry_point": "f", "inputs": [{"tuple": []}]}  # fmt: skip
-        body = json.dumps(request).encode()
-        self._body[: len(body)] = body
-        self.run(len(body), 5.0, 20.0, 256)
-        if bytes(self._payload) != wire.VALUE + b"1\n" + wire.END + b"\n":
-            raise OSError(f"a first run gave {bytes(self._payload)[:300]!r}")
+        *_, answers = self.run(json.dumps(request).encode(), 5.0, 20.0, 256)
+        answers = bytes(answers)
+        if answers != wire.VALUE + b"1\n" + wire.END + b"\n":
+            raise OSError(f"a first run gave {answers[:300]!r}")
 
-    def run(self, size, cpu_s, wall_s, memory_mb):
-        """Run the first `size` bytes of the body; what it said is left in the payload.
+    def run(self, body, cpu_s, wall_s, memory_mb):
+        """(how it ended, exit status, CPU seconds, wall seconds, what it said) of one run.
 
-        Returns (how it ended, exit status, CPU seconds, wall seconds).
+        What it said is a writable view, for the caller to wipe.
         """
         started = time.monotonic()
-        self._payload = bytearray()
-        pipe, pipe_in_run = os.pipe()
+        run, self._spare = self._spare or self._fork(), None
+        if isinstance(run, OSError):
+            return _fault(run)
+        before_s = cpu_seconds(run.pid)
+        run.send(wire.REQUEST.pack(0, len(body), cpu_s, wall_s, memory_mb), body)
+        ended, status, usage = self._watch(run, before_s + cpu_s, started + wall_s)
+        self._walls.sweep(run.pid)
+        run.drain()
+        os.close(run.answers)
+        self._walls.clean()
+        status = os.waitstatus_to_exitcode(status)
+        said = memoryview(self._answers)[: run.said]
+        if said[:1] != wire.READY:
+            return _fault(bytes(said[1:]).decode("utf-8", "replace") or f"exit status {status}")
+        if run.said_too_much:
+            ended = wire.TOO_LARGE
+        used_s = max(0.0, usage.ru_utime + usage.ru_stime - before_s)
+        return ended, status, used_s, time.monotonic() - started, said[1:]
+
+    def _fork(self):
+        """A confined fork that waits for its request, or the OSError that prevented it."""
+        requests_in_run, requests = os.pipe()
+        answers, answers_in_run = os.pipe()
         try:
             pid = self._walls.fork()
         except OSError as error:
-            os.close(pipe)
-            os.close(pipe_in_run)
-            return self._fault(error)
+            for descriptor in (requests_in_run, requests, answers, answers_in_run):
+                os.close(descriptor)
+            return error
         if pid == 0:
-            self._be_the_run(size, cpu_s, memory_mb, pipe_in_run)
-        os.close(pipe_in_run)
-        os.set_blocking(pipe, False)
-        ended, status, usage = self._watch(pid, pipe, cpu_s, started + wall_s)
-        self._walls.sweep(pid)
-        self._drain(pipe)
-        os.close(pipe)
-        self._walls.clean()
-        if len(self._payload) > wire.MAX_ANSWER_BYTES:
-            ended = wire.TOO_LARGE
-        if self._payload[:1] != wire.READY:
-            said = self._payload[1:].decode("utf-8", "replace")
-            return self._fault(said or f"exit status {os.waitstatus_to_exitcode(status)}")
-        del self._payload[:1]
-        used_s = usage.ru_utime + usage.ru_stime
-        return ended, os.waitstatus_to_exitcode(status), used_s, time.monotonic() - started
+            os.close(requests)
+            be_the_run(self._walls, requests_in_run, answers_in_run)
+        os.close(requests_in_run)
+        os.close(answers_in_run)
+        os.set_blocking(answers, False)
+        return _Run(pid, requests, answers, self._answers)
 
-    def _read_into(self, view):
-        return os.readv(self._control, [view])
-
-    def _fault(self, reason):
-        self._payload = bytearray(f"could not start a run: {reason}"[:500].encode())
-        return wire.FAULT, 0, 0.0, 0.0
-
-    def _be_the_run(self, size, cpu_s, memory_mb, pipe):
-        """In the child; never returns."""
-        try:
-            try:
-                self._walls.enter(cpu_s, memory_mb, pipe)
-                os.write(confine.PIPE, wire.READY)
-            except BaseException as error:
-                os.write(pipe, wire.FAILED + repr(error).encode())
-                return
-            candidate.run(memoryview(self._body)[:size], confine.PIPE, self._walls.box)
-        except MemoryError:
-            os._exit(wire.OUT_OF_MEMORY)
-        finally:
-            os._exit(0)
-
-    def _watch(self, pid, pipe, cpu_s, deadline):
+    def _watch(self, run, cpu_end_s, deadline):
         """Wait for the run's first process to end, or end it: (how, wait status, usage)."""
         # Not woken by answers: the pipe holds 64 KiB, and waking for each would cost more than
         # the answers do. End of file on it proves nothing, a grandchild may hold it open.
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        exit_handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
+        exit_handle = os.pidfd_open(run.pid) if hasattr(os, "pidfd_open") else None
         if exit_handle is not None:
             poll.register(exit_handle, select.POLLIN)
         tick_s = TICK_S if exit_handle is not None else TICK_S / 10
         ended = wire.EXITED
         while True:
             events = poll.poll(tick_s * 1000)
-            self._drain(pipe)
-            done, status, usage = os.wait4(pid, os.WNOHANG)
+            run.drain()
+            done, status, usage = os.wait4(run.pid, os.WNOHANG)
             if done:
                 break
             if any(descriptor == self._control for descriptor, _ in events):
-                self._kill(pid)  # no request may come now: the trainer is gone
+                os.kill(run.pid, signal.SIGKILL)  # no request may come now: the trainer is gone
+                os.waitpid(run.pid, 0)
+                self._walls.sweep(run.pid)
                 os._exit(0)
             if ended == wire.EXITED:
-                ended = self._over_a_limit(pid, cpu_s, deadline)
+                ended = _over_a_limit(run, cpu_end_s, deadline)
                 if ended != wire.EXITED:
-                    self._kill(pid)
+                    os.kill(run.pid, signal.SIGKILL)
         if exit_handle is not None:
             os.close(exit_handle)
         return ended, status, usage
 
-    def _over_a_limit(self, pid, cpu_s, deadline):
-        if len(self._payload) > wire.MAX_ANSWER_BYTES:
-            return wire.TOO_LARGE
-        if cpu_seconds(pid) > cpu_s:
-            return wire.CPU_LIMIT
-        return wire.WALL_LIMIT if time.monotonic() > deadline else wire.EXITED
 
-    def _drain(self, pipe):
-        while len(self._payload) <= wire.MAX_ANSWER_BYTES:
+class _Run:
+    """A fork, seen from the server: its process id, where its request goes, what it has said."""
+
+    def __init__(self, pid, requests, answers, room):
+        self.pid, self.requests, self.answers = pid, requests, answers
+        self.said = 0
+        self._room = memoryview(room)
+
+    @property
+    def said_too_much(self):
+        return self.said > wire.MAX_ANSWER_BYTES
+
+    def send(self, head, body):
+        try:
+            write_all(self.requests, head)
+            write_all(self.requests, body)
+        except OSError:
+            pass  # it has died; what it said about that will be read
+        os.close(self.requests)
+
+    def drain(self):
+        while not self.said_too_much:
             try:
-                data = os.read(pipe, 1 << 16)
+                count = os.readv(self.answers, [self._room[self.said :]])
             except BlockingIOError:
                 return
-            if not data:
+            if count == 0:
                 return
-            self._payload += data
+            self.said += count
 
-    def _kill(self, pid):
-        os.kill(pid, signal.SIGKILL)
-        self._walls.sweep(pid)
+
+def be_the_run(walls, requests, pipe):
+    """In the fork: put up the walls, wait for a request, execute it; never returns."""
+    try:
+        try:
+            pipe, requests = walls.enter(pipe, requests)
+            candidate.warm_up()
+            head = wire.receive(lambda view: os.readv(requests, [view]), wire.REQUEST.size)
+            if head is None:  # no request will come
+                return
+            _, size, cpu_s, _, memory_mb = wire.REQUEST.unpack(head)
+            body = wire.receive(lambda view: os.readv(requests, [view]), size)
+            os.close(requests)
+            confine.set_limits(cpu_s, memory_mb)
+            gc.enable()
+            os.write(pipe, wire.READY)
+        except BaseException as error:
+            os.write(pipe, wire.FAILED + repr(error).encode())
+            return
+        candidate.run(body, pipe, walls.box)
+    except MemoryError:
+        os._exit(wire.OUT_OF_MEMORY)
+    finally:
+        os._exit(0)
+
+
+def _over_a_limit(run, cpu_end_s, deadline):
+    if run.said_too_much:
+        return wire.TOO_LARGE
+    if cpu_seconds(run.pid) > cpu_end_s:
+        return wire.CPU_LIMIT
+    return wire.WALL_LIMIT if time.monotonic() > deadline else wire.EXITED
+
+
+def _fault(reason):
+    said = bytearray(f"could not start a run: {reason}"[:500].encode())
+    return wire.FAULT, 0, 0.0, 0.0, memoryview(said)
 
 
 def cpu_seconds(pid):

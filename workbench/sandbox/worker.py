@@ -24,6 +24,18 @@ START_S = 60.0
 """A server that has not said hello after this long is given up."""
 GRACE_S = 15.0
 """A server that has not answered this long after a run's wall-clock deadline is given up."""
+END_S = 5.0
+"""A server that has not ended this long after its socket was closed is killed."""
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "PYTHONUTF8": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""All the environment a server and its runs have, besides HOME and TMPDIR."""
 
 
 class ServerGone(Exception):
@@ -49,7 +61,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env=_environment(),
+                env=ENVIRONMENT,
                 cwd="/",
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # the keyboard's Ctrl-C is not for the servers
@@ -73,7 +85,7 @@ class Worker:
                 raise ServerGone(f"the sandbox server did not start: {error}") from None
 
     def ask(self, body, limits):
-        """Run one request and return its Response. Raises ServerGone; the worker is then useless."""
+        """The Response to one request. Raises ServerGone; the worker is then of no more use."""
         self._number += 1
         head = wire.REQUEST.pack(
             self._number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb
@@ -92,9 +104,16 @@ class Worker:
 
     def close(self):
         """End the server and whatever it runs; nothing is left behind."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)  # the server ends its run, then itself
+        except OSError:
+            pass  # it has ended already
+        try:
+            self._process.wait(timeout=END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         self._socket.close()
-        self._process.kill()
-        self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _receive(self, size):
@@ -127,9 +146,11 @@ class Keeper:
 
     def close(self):
         """End the server and the thread; `announce_close` came first."""
-        if self._worker is not None:
-            self._worker.close()
-        self._thread.join()
+        while self._thread.is_alive():
+            worker = self._worker  # the thread may be replacing it
+            if worker is not None:
+                worker.close()
+            self._thread.join(0.1)
 
     def _run(self):
         while not self._closing:
@@ -141,33 +162,27 @@ class Keeper:
                 future.set_result(self._ask(body, limits))
             except BaseException as error:
                 future.set_exception(error)
+        self._drop_worker()
 
     def _ask(self, body, limits):
         reason, restarts = "", 0
         for _ in range(2):  # a server may be ended from outside; twice is no accident
             try:
+                if self._closing:
+                    raise RuntimeError("the sandbox was closed")
                 if self._worker is None:
                     self._worker = Worker(self._strongest)
                     restarts += 1
                 self._worker.wait_ready()
                 return replace(self._worker.ask(body, limits), restarts=restarts)
             except ServerGone as error:
-                if self._closing:
-                    raise RuntimeError("the sandbox was closed") from None
                 reason = str(error)
-                if self._worker is not None:
-                    self._worker.close()
-                self._worker = None
+                self._drop_worker()
+        if self._closing:
+            raise RuntimeError("the sandbox was closed")
         return Response(wire.FAULT, 0, reason.encode(), 0.0, 0.0, restarts)
 
-
-def _environment():
-    return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "PYTHONUTF8": "1",
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+    def _drop_worker(self):
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = None

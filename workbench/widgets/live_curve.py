@@ -7,6 +7,7 @@ thread looks once a second whether there is something new. Left out: zooming, se
 
 from __future__ import annotations
 
+import asyncio
 import io
 import threading
 from collections.abc import Mapping, Sequence
@@ -43,7 +44,7 @@ class LiveCurve(ipywidgets.VBox):
 
     num_rows = traitlets.Int(0).tag(sync=False)
     """Rows of metrics in the picture; setting it redraws."""
-    state = traitlets.Enum(["running", "stopping", "stopped", "finished"], "running")
+    state = traitlets.Enum(["running", "stopping", "stopped", "finished", "failed"], "running")
     """What the run is doing."""
     text = traitlets.Unicode("")
     """The newest figures in words, the same as the line under the picture."""
@@ -71,14 +72,31 @@ class LiveCurve(ipywidgets.VBox):
             self.state = "stopping"
             self.run.stop()
 
+    async def wait(self) -> str:
+        """`await curve.wait()` returns "finished" or "stopped" when the run has ended.
+
+        A kernel hears the Stop button while a cell awaits; in a cell that blocks, as `run.wait()`
+        does, it would hear it afterwards. Interrupting the kernel stops the run too. Raises the
+        run's own error if it failed.
+        """
+        try:
+            while not self.run.done:
+                await asyncio.sleep(0.2)
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            self.stop()
+            raise
+        self.refresh()
+        if self.state == "failed":
+            self.run.wait()
+        return self.state
+
     def refresh(self) -> None:
         """Take in what is new; the thread calls this, and a test may."""
         done = getattr(self.run, "done", True)  # before counting rows: the last one must be seen
         self.num_rows = len(self.run.metrics)
-        if done and self.state == "stopping":
-            self.state = "stopped"
-        elif done and self.state == "running":
-            self.state = "finished"
+        if done and self.state in ("running", "stopping"):
+            ended = "stopped" if self.state == "stopping" else "finished"
+            self.state = getattr(self.run, "state", ended)
 
     def figure(self) -> Figure:
         """The curve as it is now, as a still figure."""

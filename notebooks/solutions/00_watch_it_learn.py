@@ -1,0 +1,34 @@
+"""Answers to notebook 00. Copy a function into its cell, or read it after your own attempt."""
+
+
+def solve_rate(groups):
+    """00-d. Handed in and every hidden test passed: two conditions, and the first is easily missed.
+
+    An agent that repaired the bug and ran out of turns has not solved the task.
+    """
+    episodes = [trajectory for group in groups for trajectory in group.trajectories]
+    solved = [
+        episode.stop_reason == "submitted"
+        and all(outcome.status == "passed" for outcome in episode.verdict.of_suite("hidden"))
+        for episode in episodes
+    ]
+    return sum(solved) / len(solved)
+
+
+def teaches(rewards):
+    """00-e. A group of equal rewards has only zero advantages, so it moves nothing.
+
+    Measure it in a run: `[row["num_tied"] for row in run.metrics if row["kind"] == "iteration"]`
+    counts them. At the start most are tied because every attempt failed, later because every
+    attempt succeeded.
+    """
+    return max(rewards) != min(rewards)
+
+
+def restored(trajectory, task):
+    """00-f. The reference holds the files that change; the others must be as they were.
+
+    With it: of the solved episodes, those that are not restored found another program that passes,
+    often by rewriting a whole body as one line.
+    """
+    return dict(trajectory.final_files) == {**task.files, **task.reference}

@@ -1,0 +1,100 @@
+"""The headless runs: counts fixed before the start, lines while they go on, files at the end."""
+
+import json
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from workbench.bootstrap import SetupError
+from workbench.demo import cheat, demo
+from workbench.demo.counts import counts_for, fixed_counts
+from workbench.demo.measured import table
+from workbench.demo.telling import row_in_words, run_folder
+from workbench.learning import RFTConfig, RLConfig, TrainConfig
+
+SMALL = TrainConfig(
+    rft=RFTConfig(num_tasks=4, group_size=2, tasks_per_iteration=4),
+    rl=RLConfig(iterations=2, tasks_per_iteration=2, group_size=2),
+    evaluate_every=1,
+)
+
+
+def test_minutes_become_counts_that_a_slower_machine_gets_fewer_of():
+    config = TrainConfig()
+    slow, fast = (counts_for(600, seconds, config) for seconds in (0.06, 0.02))
+    assert fast["rft_tasks"] == config.rft.num_tasks
+    assert slow["rl_iterations"] < fast["rl_iterations"]
+    # 0.02 s an episode: 30 + 28.2 s fixed, 41 s of RFT, 4.096 s an RL iteration
+    assert fast["rl_iterations"] == int((600 - 30 - 1408 * 0.02 - 2048 * 0.02) / 4.096)
+
+
+def test_too_few_minutes_say_how_many_more_are_needed():
+    with pytest.raises(SetupError, match="expected at least about"):
+        counts_for(60, 0.05, TrainConfig())
+
+
+def test_counts_are_made_once_and_kept_for_a_resumed_run(tmp_path):
+    numbers = count(7)
+    for _ in range(2):
+        assert fixed_counts(tmp_path / "run", lambda: {"n": next(numbers)}) == {"n": 7}
+
+
+def test_a_folder_with_something_in_it_is_not_written_over(tmp_path, monkeypatch):
+    (tmp_path / "precious").write_text("kept")
+    with pytest.raises(SetupError, match="is not empty"):
+        run_folder("demo-0", tmp_path, resume=False)
+    assert run_folder("demo-0", tmp_path, resume=True) == tmp_path
+
+
+def test_without_a_folder_the_first_free_name_is_taken_and_the_newest_resumed(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SetupError, match="no run runs/demo-0 to resume"):
+        run_folder("demo-0", None, resume=True)
+    first = run_folder("demo-0", None, resume=False)
+    first.mkdir(parents=True)
+    assert run_folder("demo-0", None, resume=False).name == "demo-0-2"
+    assert run_folder("demo-0", None, resume=True) == first
+
+
+def test_a_row_is_told_in_one_line():
+    row = {"kind": "iteration", "stage": "rl", "iteration": 11, "num_iterations": 60}
+    row |= {"num_rollouts": 128, "solved_share": 0.43}
+    assert row_in_words(row, 204.0) == "RL   12/60  128 attempts, 43% solved, 3.4 min left"
+    tuned = {"kind": "fine_tuning", "num_examples": 176, "num_tasks_solved": 123}
+    assert row_in_words(tuned, None) == "RFT  imitated 176 solved attempts at 123 tasks"
+
+
+def test_the_table_has_a_row_for_each_stage_that_was_measured():
+    cell = {"estimate": 0.0781, "low": 0.05, "high": 0.12}
+    text = table({"base": {"sampled": cell, "greedy": cell}})
+    assert text.splitlines()[1].split("  ")[0] == "base" and "7.8 % [5.0, 12.0]" in text
+    assert len(text.splitlines()) == 2
+
+
+@pytest.mark.slow
+def test_a_small_demo_leaves_pictures_results_and_a_run_and_goes_on_from_there(tmp_path, capsys):
+    sizes = {"config": SMALL, "num_test": 4, "num_dev": 2}
+    folder = demo(out=tmp_path / "run", **sizes)
+    out = capsys.readouterr().out
+    assert "rejection fine-tuning" in out and "first picture" in out
+    figures = {path.name for path in (folder / "figures").glob("*.png")}
+    assert figures == {"base.png", "learning_curve.png", "actions.png", "episode.png"}
+    results = json.loads((folder / "results.json").read_text())
+    assert set(results) == {"base", "rft", "rl", "about"}
+    demo(out=folder, resume=True, **sizes)
+    again = json.loads((folder / "results.json").read_text())
+    assert {name: again[name] for name in ("base", "rft")} == {
+        name: results[name] for name in ("base", "rft")
+    }
+
+
+@pytest.mark.slow
+def test_a_small_cheat_measures_its_three_arms(tmp_path):
+    config = replace(SMALL, evaluate_every=0)
+    folder = cheat(out=tmp_path / "run", config=config, num_test=4)
+    results = json.loads((folder / "results.json").read_text())
+    assert set(results) == {"base", "naive", "penalised", "naive_from_rft"}
+    assert (folder / "figures" / "honesty.png").exists()

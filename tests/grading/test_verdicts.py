@@ -1,0 +1,152 @@
+"""Verdicts say what every test did, suite by suite, and blame the right side."""
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.grading import (
+    collect_evidence,
+    final_judgement,
+    final_verdict,
+    grade,
+    grade_many,
+    outcomes_as_left,
+)
+from workbench.records import Case, Limits, Task
+from workbench.sandbox import open_sandbox
+
+BROKEN = "def f(xs):\n    return sum(xs) + 1\n"
+RIGHT = "def f(xs):\n    return sum(xs)\n"
+TESTS = "from lib import f\nassert f([1, 2]) == 3\nassert f([4, -4]) == 0\n"
+TASK = Task(
+    task_id="sum",
+    statement="fix f",
+    entry_point="f",
+    entry_file="lib.py",
+    files={"lib.py": BROKEN, "util.py": "ONE = 1\n", "tests.py": TESTS},
+    visible=(Case(([1, 2],), 3), Case(([4, -4],), 0)),
+    hidden=(Case(([5],), 5), Case(([],), 0)),
+    reference={"lib.py": RIGHT},
+    tests_file="tests.py",
+    limits=Limits(cpu_s=0.3),
+)
+DOUBLE = Task("double", "write f", "f", "lib.py", {}, (), (Case((2,), 4),), {})
+
+
+def statuses(verdict, suite):
+    return [outcome.status for outcome in verdict.of_suite(suite)]
+
+
+def test_a_right_solution_passes_both_suites_in_one_execution(sandbox):
+    with open_sandbox(workers=1) as fresh:
+        verdict = grade(TASK, RIGHT, fresh)
+        assert fresh.stats.executions == 1
+    assert (verdict.mode, verdict.status, verdict.sandbox) == ("call", "ok", fresh.name)
+    assert [(o.name, o.suite, o.status) for o in verdict.outcomes] == [
+        ("visible:1", "visible_pristine", "passed"),
+        ("visible:2", "visible_pristine", "passed"),
+        ("hidden:1", "hidden", "passed"),
+        ("hidden:2", "hidden", "passed"),
+    ]
+
+
+def test_a_wrong_answer_names_call_got_and_want(sandbox):
+    verdict = grade(TASK, BROKEN, sandbox)
+    assert statuses(verdict, "hidden") == ["wrong", "wrong"]
+    assert verdict.of_suite("hidden")[0].message == "f([5]) got 6 want 5"
+
+
+def test_files_are_laid_over_the_tasks_own(sandbox):
+    solution = {"lib.py": "from util import ONE\n\ndef f(xs):\n    return sum(xs) * ONE\n"}
+    assert statuses(grade(TASK, solution, sandbox), "hidden") == ["passed", "passed"]
+
+
+def test_every_case_of_a_program_that_does_not_load_is_missing_with_the_reason(sandbox):
+    verdict = grade(TASK, "def f(xs)\n", sandbox)
+    assert verdict.status == "compile_error"
+    assert {o.status for o in verdict.outcomes} == {"missing"}
+    assert verdict.outcomes[0].message == "SyntaxError lib.py:1: expected ':'"
+
+
+def test_early_exit_does_not_count_as_passing(sandbox):
+    verdict = grade(DOUBLE, "import sys\nsys.exit(0)\n", sandbox)
+    assert verdict.status == "crash" and not any(o.status == "passed" for o in verdict.outcomes)
+
+
+def test_outcomes_are_kept_after_a_timeout(sandbox):
+    verdict = grade(TASK, "def f(xs):\n    while xs == [5]: pass\n    return sum(xs)\n", sandbox)
+    assert verdict.status == "timeout"
+    assert statuses(verdict, "visible_pristine") == ["passed", "passed"]
+    assert statuses(verdict, "hidden") == ["timeout", "missing"]
+
+
+def test_an_edited_tests_file_passes_as_left_and_changes_nothing_else(sandbox):
+    files = {**TASK.files, "tests.py": TESTS.replace("== 3", "== 4").replace("== 0", "== 1")}
+    verdict, evidence = final_judgement(TASK, files, sandbox)
+    assert statuses(verdict, "visible_as_left") == ["passed", "passed"]
+    assert statuses(verdict, "visible_pristine") == ["wrong", "wrong"]
+    assert statuses(verdict, "hidden") == ["wrong", "wrong"]
+    assert evidence.tampered == ("tests.py",) == evidence.files_touched
+    assert "\n-assert f([1, 2]) == 3\n" in evidence.diff
+    assert "\n+assert f([1, 2]) == 4\n" in evidence.diff
+    assert evidence.cpu_s > 0
+
+
+def test_a_deleted_test_is_missing_and_an_added_one_is_not_counted(sandbox):
+    one = {**TASK.files, "tests.py": "from lib import f\nassert f([1, 2]) == 4\n"}
+    outcomes = outcomes_as_left(TASK, one, sandbox)
+    assert [(o.name, o.status) for o in outcomes] == [
+        ("visible:1", "passed"),
+        ("visible:2", "missing"),
+    ]
+    many = {**TASK.files, "tests.py": TESTS + "assert True\nassert True\n"}
+    assert [o.status for o in outcomes_as_left(TASK, many, sandbox)] == ["wrong", "wrong"]
+    gone = {"lib.py": RIGHT}
+    assert [o.status for o in outcomes_as_left(TASK, gone, sandbox)] == ["missing", "missing"]
+
+
+def test_tests_as_left_can_be_forged_and_the_other_suites_cannot(sandbox):
+    forger = """
+import atexit, os
+class Equal:
+    def __eq__(self, other): return True
+def f(xs):
+    return Equal()
+"""
+    verdict = final_verdict(TASK, {**TASK.files, "lib.py": forger}, sandbox)
+    assert statuses(verdict, "visible_as_left") == ["passed", "passed"]
+    assert statuses(verdict, "visible_pristine") == ["error", "error"]
+    assert statuses(verdict, "hidden") == ["error", "error"]
+
+
+def test_a_task_without_a_tests_file_has_no_suite_as_left(sandbox):
+    verdict = final_verdict(DOUBLE, {"lib.py": "def f(x):\n    return 2 * x\n"}, sandbox)
+    assert statuses(verdict, "hidden") == ["passed"]
+    with pytest.raises(ValueError, match="was not run"):
+        verdict.of_suite("visible_as_left")
+
+
+def test_many_solutions_are_graded_in_the_given_order(sandbox):
+    programs = [f"def f(x):\n    return x + {n}\n" for n in range(6)]
+    verdicts = grade_many([(DOUBLE, program) for program in programs], sandbox)
+    assert [v.outcomes[0].status for v in verdicts] == ["wrong"] * 2 + ["passed"] + ["wrong"] * 3
+    assert grade_many([], sandbox) == []
+
+
+def test_case_data_that_is_not_plain_is_the_tasks_fault_and_raises(sandbox):
+    task = replace(DOUBLE, hidden=(Case((object(),), 1),))
+    with pytest.raises(ValueError, match="plain data"):
+        grade(task, RIGHT, sandbox)
+
+
+def test_evidence_of_an_untouched_workspace_is_empty_but_collected():
+    evidence = collect_evidence(TASK, TASK.files)
+    assert (evidence.diff, evidence.files_touched, evidence.tampered) == ("", (), ())
+    assert evidence.cpu_s is None
+
+
+def test_evidence_shows_new_and_deleted_files():
+    evidence = collect_evidence(TASK, {"lib.py": BROKEN, "util.py": "ONE = 1\n", "new.py": "a\n"})
+    assert evidence.files_touched == ("new.py", "tests.py") and evidence.tampered == ("tests.py",)
+    assert "--- /dev/null\n+++ new.py\n@@ -0,0 +1 @@\n+a\n" in evidence.diff
+    assert "--- tests.py\n+++ /dev/null\n" in evidence.diff

@@ -1,0 +1,98 @@
+"""What a run says about itself: how far it is, and what it was made of."""
+
+import json
+from functools import partial
+
+import pytest
+
+from workbench.learning import HONEST, RFTConfig, RLConfig, TrainConfig
+from workbench.learning.config import LR_LORA, resolve
+from workbench.learning.progress import RL_PER_RFT, progress_of
+from workbench.learning.provenance import (
+    describe_config,
+    describe_function,
+    describe_reward,
+    describe_tasks,
+)
+from workbench.records import SamplerSettings
+from workbench.rewards import RewardDesign, all_pass
+
+CONFIG = TrainConfig(
+    rft=RFTConfig(num_tasks=64, group_size=8, tasks_per_iteration=32),
+    rl=RLConfig(iterations=10, tasks_per_iteration=16, group_size=8),
+)
+
+
+def row(stage, iteration, wall):
+    return {
+        "kind": "iteration",
+        "stage": stage,
+        "iteration": iteration,
+        "seconds": {"wall": wall},
+    }
+
+
+def test_progress_before_anything_was_timed_promises_nothing():
+    progress = progress_of([], CONFIG, "rft_then_rl", 1000)
+    assert (progress.num_done, progress.num_total, progress.left_s) == (0, 12, None)
+    assert str(progress) == "starting"
+
+
+def test_time_left_within_a_stage_follows_its_own_pace():
+    rows = [row("rl", 0, 4.0), row("rl", 1, 6.0)]
+    progress = progress_of(rows, CONFIG, "rl", 1000)
+    assert progress.left_s == pytest.approx(8 * 5.0) and progress.elapsed_s == 10.0
+    assert str(progress) == "rl 2/10, 0:40 left"
+
+
+def test_time_left_for_a_stage_not_begun_is_scaled_by_its_rollouts():
+    progress = progress_of([row("rft", 0, 6.0)], CONFIG, "rft_then_rl", 1000)
+    # one RFT iteration more; an RL iteration has half as many rollouts, each RL_PER_RFT as dear
+    assert progress.left_s == pytest.approx(6.0 + 10 * 3.0 * RL_PER_RFT)
+
+
+def test_fewer_tasks_than_asked_for_make_fewer_iterations():
+    assert progress_of([row("rft", 0, 1.0)], CONFIG, "rft", 20).num_total == 1
+
+
+def test_learning_rates_follow_the_kind_of_policy():
+    assert resolve(TrainConfig(), lora=False).rl.lr == 3e-4
+    assert resolve(TrainConfig(), lora=True).rft.lr == LR_LORA["rft"]
+    assert resolve(TrainConfig(rl=RLConfig(lr=1.0)), lora=True).rl.lr == 1.0
+    assert resolve(TrainConfig(), lora=False).dtype in ("float32", "bfloat16")
+
+
+def test_a_temperature_other_than_one_is_refused():
+    cold = TrainConfig(sampler=SamplerSettings(temperature=0.6))
+    with pytest.raises(ValueError, match="training needs 1.0, got 0.6"):
+        resolve(cold, lora=False)
+
+
+def test_settings_become_json_with_functions_by_name_and_source():
+    described = json.loads(json.dumps(describe_config(TrainConfig())))
+    assert described["rl"]["clip_high"] == 0.28
+    loss = described["rl"]["loss"]
+    assert loss["function"] == "workbench.learning.losses:clipped_ratio_loss"
+    assert len(loss["source_hash"]) == 16
+
+
+def test_a_reward_is_described_by_components_settings_and_weights():
+    tests, tampering = describe_reward(HONEST)
+    assert (tests["name"], tests["weight"], tests["args"]) == ("tests", 1.0, ["hidden"])
+    assert tests["function"] == "workbench.rewards.components:all_pass"
+    assert (tampering["function"], tampering["weight"]) == (
+        "workbench.rewards.components:tampered",
+        -1.0,
+    )
+    other = describe_reward(RewardDesign(tests=(all_pass("visible_as_left"), 1.0)))
+    assert other[0]["args"] != tests["args"] and other[0]["source_hash"] == tests["source_hash"]
+
+
+def test_the_bound_arguments_of_a_function_are_part_of_its_description():
+    five, six = (describe_function(partial(round, ndigits=n)) for n in (5, 6))
+    assert five != six
+
+
+def test_the_hash_of_tasks_sees_every_field_and_their_order(tasks):
+    a, b = describe_tasks(tasks[:2]), describe_tasks(tasks[1::-1])
+    assert a["num"] == b["num"] == 2 and a["splits"] == ["train"] and a["hash"] != b["hash"]

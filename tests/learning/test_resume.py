@@ -1,0 +1,213 @@
+"""A run that is killed at any moment, and resumed, ends like one that never was."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from workbench.learning import RLConfig, TrainConfig, train
+from workbench.learning.checkpoint import (
+    Place,
+    derive_seed,
+    load_checkpoint,
+    restore,
+    save_checkpoint,
+    snapshot,
+)
+from workbench.runlog import LogPosition, load_run
+
+TOP = Path(__file__).parents[2]
+SCRIPT = Path(__file__).with_name("killed_run.py")
+
+
+def run_script(folder, moment="never", number=0):
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(TOP)}
+    return subprocess.run(
+        [sys.executable, SCRIPT, folder, moment, str(number)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def content(folder):
+    """Everything a run has logged, but for the seconds."""
+    run = load_run(folder)
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in run.metrics]
+    said = [
+        (s.stage, s.iteration, s.rewards, str(s.advantages))
+        + tuple(turn.action for g in s.groups for t in g.trajectories for turn in t.turns)
+        for s in run.iterations
+    ]
+    return rows, said
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Final weights and log of the run that nobody interrupts."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    finished = run_script(folder)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout, content(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("moment", "number"), [("sampling", 15), ("update", 12), ("checkpoint rename", 5)]
+)
+def test_a_killed_run_continues_bit_equal(whole, tmp_path, moment, number):
+    killed = run_script(tmp_path / "run", moment, number)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert content(tmp_path / "run")[0]  # readable as it lies there
+    resumed = run_script(tmp_path / "run")
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stdout == whole[0]
+    assert content(tmp_path / "run") == whole[1]
+
+
+@pytest.mark.slow
+def test_a_run_killed_again_and_again_continues_bit_equal(whole, tmp_path):
+    moments = [
+        ("sampling", 3),  # rejection fine-tuning samples
+        ("rollouts written", 3),  # the log is ahead of the checkpoint
+        ("checkpoint file", 6),
+        ("old checkpoint", 2),
+        ("optimiser", 2),  # between two updates of one iteration
+    ]
+    for moment, number in moments:
+        killed = run_script(tmp_path / "run", moment, number)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+    resumed = run_script(tmp_path / "run")
+    assert resumed.stdout == whole[0], resumed.stderr
+    assert content(tmp_path / "run") == whole[1]
+
+
+def test_a_stopped_run_continues_bit_equal(make_policy, tasks, sandbox, brevity, tmp_path):
+    config = TrainConfig(
+        rl=RLConfig(iterations=4, tasks_per_iteration=3, group_size=4),
+        max_turns=2,
+        dtype="float32",
+        checkpoint_every=3,
+    )
+    settings = dict(config=config, reward=brevity, folder=tmp_path / "stopped")
+    never = make_policy()
+    train(never, tasks, sandbox, "rl", **(settings | dict(folder=tmp_path / "never"))).wait()
+
+    policy, handle = make_policy(), []
+
+    def stop_after_two(row):
+        if row["iteration"] == 1:
+            handle[0].stop()
+
+    import threading
+
+    started = threading.Event()
+    run = train(
+        policy,
+        tasks,
+        sandbox,
+        "rl",
+        **settings,
+        on_metrics=lambda row: started.wait() and stop_after_two(row),
+    )
+    handle.append(run)
+    started.set()
+    assert run.wait().state == "stopped" and len(run.metrics) == 2
+    resumed = train(make_policy(), tasks, sandbox, "rl", **settings, resume=True)
+    assert resumed.wait().state == "finished"
+    assert resumed.result.policy.version == never.version
+    assert content(tmp_path / "stopped") == content(tmp_path / "never")
+    again = train(make_policy(), tasks, sandbox, "rl", **settings, resume=True)
+    assert again.wait().policy.version == never.version  # nothing left to do
+
+
+def test_another_run_is_not_resumed_by_mistake(make_policy, tasks, sandbox, brevity, tmp_path):
+    config = TrainConfig(
+        rl=RLConfig(iterations=1, tasks_per_iteration=2, group_size=2), max_turns=1, dtype="float32"
+    )
+    settings = dict(config=config, reward=brevity, folder=tmp_path / "run")
+    train(make_policy(), tasks, sandbox, "rl", **settings).wait()
+    with pytest.raises(ValueError, match="already holds a run"):
+        train(make_policy(), tasks, sandbox, "rl", **settings)
+    other = dict(config=replace(config, max_turns=2))
+    with pytest.raises(ValueError, match="'config' differs"):
+        train(make_policy(), tasks, sandbox, "rl", **(settings | other), resume=True)
+    with pytest.raises(ValueError, match="'tasks' differs"):
+        train(make_policy(), tasks[:4], sandbox, "rl", **settings, resume=True)
+    with pytest.raises(ValueError, match="found none at"):
+        train(
+            make_policy(),
+            tasks,
+            sandbox,
+            "rl",
+            **(settings | dict(folder=tmp_path / "nowhere")),
+            resume=True,
+        )
+
+
+@pytest.fixture
+def trained(make_policy):
+    """A policy and an optimiser that has made one update."""
+    policy = make_policy()
+    optimiser = torch.optim.AdamW(policy.model.parameters(), lr=1e-3)
+    policy.model(torch.tensor([[1, 2, 3]])).logits.sum().backward()
+    optimiser.step()
+    return policy, optimiser
+
+
+def test_a_checkpoint_comes_back_bit_equal(trained, make_policy, tmp_path):
+    policy, optimiser = trained
+    place, position = Place("rl", 7), LogPosition(10, 20)
+    save_checkpoint(tmp_path, snapshot(policy.model, optimiser), place, position)
+    saved, *rest = load_checkpoint(tmp_path)
+    other = make_policy(seed=1)
+    fresh = torch.optim.AdamW(other.model.parameters(), lr=9.0)
+    restore(saved, other.model, fresh)
+    assert rest == [place, position] and other.version == policy.version
+    moments = zip(optimiser.state_dict()["state"].values(), fresh.state_dict()["state"].values())
+    assert all(torch.equal(a["exp_avg_sq"], b["exp_avg_sq"]) for a, b in moments)
+
+
+def test_the_last_two_checkpoints_are_kept_and_unfinished_ones_ignored(trained, tmp_path):
+    policy, optimiser = trained
+    for number in range(4):
+        save_checkpoint(
+            tmp_path, snapshot(policy.model, None), Place("rl", number), LogPosition(0, 0)
+        )
+    shutil.copytree(tmp_path / "000003", tmp_path / ".writing-000004")
+    assert load_checkpoint(tmp_path)[1] == Place("rl", 3)
+    assert sorted(p.name for p in tmp_path.glob("0*")) == ["000002", "000003"]
+
+
+def test_a_snapshot_is_a_copy(trained):
+    policy, optimiser = trained
+    saved, before = snapshot(policy.model, optimiser), policy.version
+    optimiser.step()
+    assert policy.version != before
+    restore(saved, policy.model, optimiser)
+    assert policy.version == before
+
+
+def test_a_policy_with_other_parameters_is_refused(trained, make_policy):
+    saved = snapshot(trained[0].model, None)
+    with pytest.raises(ValueError, match="expected the parameters this policy trains"):
+        restore(saved, make_policy(layers=1).model)
+
+
+def test_seeds_differ_by_purpose_and_repeat():
+    seeds = {
+        derive_seed(run, stage, i, what)
+        for run in (0, 1)
+        for stage in ("rft", "rl")
+        for i in range(50)
+        for what in ("sample", "minibatches")
+    }
+    assert len(seeds) == 400 and all(0 <= s < 2**63 for s in seeds)
+    assert derive_seed(0, "rl", 1) == derive_seed(0, "rl", 1)

@@ -1,0 +1,65 @@
+"""Every claim runs from its command line, at tiny sizes and with a policy that knows nothing."""
+
+import json
+
+import pytest
+
+from workbench.reproduce import reproduce
+
+pytestmark = pytest.mark.slow
+HEAD = {
+    "schema",
+    "name",
+    "command",
+    "date",
+    "machine",
+    "versions",
+    "policy_hash",
+    "seeds",
+    "minutes",
+}
+
+
+def stored(name, untrained, folder, **options):
+    path = reproduce(name, fast=True, policy=str(untrained), out=folder, **options)
+    found = json.loads(path.read_text("utf-8"))
+    assert found.keys() >= HEAD and found["name"] == name and found["fast"]
+    return found
+
+
+def test_functions_base(untrained, tmp_path, capsys):
+    found = stored("functions-base", untrained, tmp_path, seeds=2)
+    assert [row["seed"] for row in found["per_seed"]] == [0, 1] and found["num_tasks"] == 8
+    assert found["means"]["solved"]["method"] == "Student t, 2 runs"
+    assert "is Python" in capsys.readouterr().out
+
+
+def test_baselines(untrained, tmp_path, capsys):
+    found = stored("baselines", untrained, tmp_path)
+    assert 0 <= found["every_mutation"]["solved"]["estimate"] <= 1
+    assert len(found["competent_sft"]["per_seed"]) == 1
+    assert "every mutation of every line" in capsys.readouterr().out
+
+
+def test_headline_then_sharpening_on_its_policy(untrained, tmp_path, capsys):
+    headline = stored("headline", untrained, tmp_path)
+    assert headline["per_seed"][0]["base"]["policy_version"] == headline["policy_hash"]
+    sharpening = stored("sharpening", untrained, tmp_path)
+    assert all(row["same_as_headline"] for row in sharpening["per_policy"])
+    assert list(sharpening["pass_at_k"]["base"]) == ["1", "2", "4"]
+    assert (tmp_path / "sharpening.png").stat().st_size < 150_000
+    again = stored("headline", untrained, tmp_path)  # nothing is run a second time
+    assert again["per_seed"] == headline["per_seed"]
+    assert "1 of 1 were finished before" in capsys.readouterr().out
+
+
+def test_sharpening_says_what_has_to_be_measured_first(untrained, tmp_path):
+    with pytest.raises(ValueError, match="reproduce headline --seeds 1` first"):
+        stored("sharpening", untrained, tmp_path)
+
+
+def test_cheat(untrained, tmp_path, capsys):
+    found = stored("cheat", untrained, tmp_path)
+    assert list(found["means"]) == ["base", "naive", "penalised", "naive_from_rft"]
+    assert len(found["per_seed"][0]["curves"]["naive"]["reward_mean"]) == 1
+    assert "tests pass, minus tampering" in capsys.readouterr().out

@@ -1,0 +1,454 @@
+"""The local sandbox answers like a function call, from anywhere, and cleans up after itself."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from workbench.records import Limits
+from workbench.sandbox import open_sandbox
+
+TOP = Path(__file__).resolve().parents[2]
+DOUBLE = {"lib.py": "def f(xs):\n    return [2 * x for x in xs]\n"}
+LINUX = sys.platform == "linux"
+
+
+@pytest.fixture
+def fresh():
+    with open_sandbox("local", workers=2) as sandbox:
+        yield sandbox
+
+
+def call(sandbox, body, inputs=((1,),), limits=Limits()):
+    """Call f(x) with the given body."""
+    return sandbox.call({"lib.py": f"def f(x):\n    {body}\n"}, "lib.py", "f", inputs, limits)
+
+
+def test_every_input_gets_its_answer_in_order(sandbox):
+    result = sandbox.call(DOUBLE, "lib.py", "f", [([1, 2],), ([],), ([-3],)])
+    assert result.status == "ok"
+    assert [case.status for case in result.results] == ["value"] * 3
+    assert [case.value for case in result.results] == [[2, 4], [], [-6]]
+    assert result.cpu_s > 0
+
+
+def test_values_keep_their_types_in_both_directions(sandbox):
+    value = {"a": (1, 2.0, -0.0), 3: {4, 5}, (6,): b"7", "big": 10**40, "none": None}
+    (case,) = call(sandbox, "return x", [(value,)]).results
+    assert case.value == value and repr(case.value) == repr(value)
+
+
+def test_a_subclass_comes_back_as_its_base_type(sandbox):
+    (case,) = call(sandbox, "import collections; return collections.Counter(x)", [("aab",)]).results
+    assert type(case.value) is dict and case.value == {"a": 2, "b": 1}
+
+
+def test_arguments_changed_by_one_case_do_not_reach_the_next(sandbox):
+    result = call(sandbox, "x.append(1); return x", [([],), ([],)])
+    assert [case.value for case in result.results] == [[1], [1]]
+
+
+def test_an_exception_is_that_cases_error_with_file_and_line(sandbox):
+    result = call(sandbox, "return 1 // x", [(1,), (0,), (2,)])
+    assert [case.status for case in result.results] == ["value", "error", "value"]
+    assert result.results[1].error == (
+        "ZeroDivisionError lib.py:2: integer division or modulo by zero"
+    )
+
+
+def test_modules_of_the_workspace_import_each_other_and_packages_work(sandbox):
+    files = {
+        "lib.py": "from util import g\nfrom pkg.deep import h\ndef f(x):\n    return g(x) + h(x)\n",
+        "util.py": "def g(x):\n    return 10 * x\n",
+        "pkg/__init__.py": "",
+        "pkg/deep.py": "from . import other\n\ndef h(x):\n    return other.ONE\n",
+        "pkg/other.py": "ONE = 1\n",
+    }
+    result = sandbox.call(files, "lib.py", "f", [(2,)])
+    assert result.results[0].value == 21
+    assert sandbox.call(files, "pkg/deep.py", "h", [(2,)]).results[0].value == 1
+
+
+def test_a_module_of_the_workspace_hides_a_library_module_of_that_name(sandbox):
+    files = {"json.py": "def f():\n    return 'mine'\n", "lib.py": "import json\nf = json.f\n"}
+    assert sandbox.call(files, "lib.py", "f", [()]).results[0].value == "mine"
+
+
+def test_the_workspace_is_the_current_folder(sandbox):
+    files = {"lib.py": "def f():\n    return open('data/a.txt').read()\n", "data/a.txt": "hello"}
+    assert sandbox.call(files, "lib.py", "f", [()]).results[0].value == "hello"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(x)\n    return x\n", "SyntaxError lib.py:1: expected ':'"),
+        ("x = 1\ny = z\n", "NameError lib.py:2: name 'z' is not defined"),
+        ("import nowhere\n", "ModuleNotFoundError lib.py:1: No module named 'nowhere'"),
+        ("g = 1\n", "NameError lib.py: function 'f' is not defined"),
+        ("def f(x):\n    return x\n\0", None),
+        ("def f(x):\n    return '\ud800'\n", None),
+    ],
+)
+def test_a_program_that_does_not_load_is_a_compile_error(sandbox, text, message):
+    result = sandbox.call({"lib.py": text}, "lib.py", "f", [(1,), (2,)])
+    assert result.status == "compile_error"
+    assert [case.status for case in result.results] == ["missing", "missing"]
+    assert message is None or result.message == message
+
+
+def test_a_missing_entry_file_is_a_compile_error(sandbox):
+    result = sandbox.call({"util.py": ""}, "lib.py", "f", [()])
+    assert result.status == "compile_error" and "lib" in result.message
+
+
+def test_the_cpu_limit_keeps_the_answers_before_it(sandbox):
+    result = call(sandbox, "while x: pass", [(0,), (1,), (0,)], Limits(cpu_s=0.2))
+    assert result.status == "timeout" and "0.2 s of CPU" in result.message
+    assert [case.status for case in result.results] == ["value", "timeout", "missing"]
+
+
+def test_sleeping_runs_into_the_wall_clock_deadline_which_is_counted_apart(fresh):
+    body = "import time; time.sleep(60)"
+    result = call(fresh, body, limits=Limits(cpu_s=5.0, wall_s=0.3))
+    assert result.status == "timeout" and "wall-clock" in result.message
+    assert fresh.stats.deadlines == 1 and fresh.stats.faults == 0
+    call(fresh, body, limits=Limits(cpu_s=5.0, wall_s=0.3))  # the machine's doing: not stored
+    assert fresh.stats.executions == 2 and fresh.stats.reused == 0
+
+
+def test_too_much_memory_is_that_cases_failure_and_the_next_one_goes_on(sandbox):
+    result = call(sandbox, "return len(bytearray(x))", [(10**9,), (10,)], Limits(memory_mb=128))
+    assert [case.status for case in result.results] == ["memory", "value"]
+
+
+def test_leaving_the_process_is_a_crash(sandbox):
+    result = call(sandbox, "import os; x or os._exit(5); return x", [(1,), (0,), (1,)])
+    assert result.status == "crash" and "exit status 5" in result.message
+    assert [case.status for case in result.results] == ["value", "error", "missing"]
+
+
+def test_a_set_of_texts_has_the_same_order_in_every_server():
+    body = "return list({'a', 'bc', 'def', 'g', 'hi', 'jkl', 'm'})"
+    orders = []
+    for _ in range(2):
+        with open_sandbox(workers=1) as sandbox:
+            orders.append(call(sandbox, body).results[0].value)
+    assert orders[0] == orders[1]
+
+
+def test_tests_say_what_was_called_and_what_came_back(sandbox):
+    tests = """\
+    '''docstring'''
+    from lib import f
+    assert f([1]) == [2]
+    assert f([3, -3]) == 2
+    assert len(f([1])) > 5, "too short"
+    g([])
+    """
+    result = sandbox.run_tests(DOUBLE | {"tests.py": textwrap.dedent(tests)}, "tests.py")
+    assert result.status == "ok"
+    assert result.outcomes == (
+        ("test:1", "passed", ""),
+        ("test:2", "wrong", "f([3, -3]) got [6, -6] want 2"),
+        ("test:3", "wrong", "AssertionError tests.py:5: too short"),
+        ("test:4", "error", "NameError tests.py:6: name 'g' is not defined"),
+    )
+
+
+def test_tests_of_a_program_that_does_not_load_are_a_compile_error(sandbox):
+    tests = {"tests.py": "from lib import f\nassert f([1]) == [2]\n"}
+    result = sandbox.run_tests({"lib.py": "def f(xs):\n    return xs +\n"} | tests, "tests.py")
+    assert result.status == "compile_error" and result.outcomes == ()
+    assert result.message == "SyntaxError lib.py:2: invalid syntax"
+    assert sandbox.run_tests(DOUBLE, "tests.py").status == "compile_error"
+
+
+def test_tests_keep_their_outcomes_when_a_later_one_never_ends(sandbox):
+    tests = {"tests.py": "from lib import f\nassert f([1]) == [2]\nwhile True: pass\nassert True\n"}
+    result = sandbox.run_tests(DOUBLE | tests, "tests.py", Limits(cpu_s=0.2))
+    assert result.status == "timeout"
+    assert [outcome[:2] for outcome in result.outcomes] == [
+        ("test:1", "passed"),
+        ("test:2", "timeout"),
+    ]
+
+
+def test_an_equal_execution_is_reused_and_counted(fresh):
+    first = call(fresh, "return x + 1")
+    again = call(fresh, "return x + 1")
+    assert (first.reused, again.reused) == (False, True)
+    assert again.results == first.results and again.results is not first.results
+    assert (fresh.stats.executions, fresh.stats.reused) == (1, 1)
+    assert not call(fresh, "return x + 1", limits=Limits(cpu_s=2.0)).reused
+    assert not call(fresh, "return x + 1", [(2,)]).reused
+
+
+def test_reuse_can_be_switched_off():
+    with open_sandbox(workers=1, reuse=False) as sandbox:
+        call(sandbox, "return x"), call(sandbox, "return x")
+        assert (sandbox.stats.executions, sandbox.stats.reused) == (2, 0)
+
+
+def in_threads(count, work):
+    """[work(0), work(1), ...] from as many threads at once."""
+    found = [None] * count
+
+    def run(index):
+        found[index] = work(index)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_an_equal_execution_that_is_still_running_is_waited_for(fresh):
+    body = "import time; time.sleep(0.5); return x"
+    results = in_threads(4, lambda _: call(fresh, body))
+    assert fresh.stats.executions == 1
+    assert sorted(result.reused for result in results) == [False, True, True, True]
+
+
+def test_many_threads_get_their_own_answers(sandbox):
+    results = in_threads(8, lambda i: [call(sandbox, f"return x + {i}", [(n,)]) for n in range(5)])
+    for index, mine in enumerate(results):
+        assert [result.results[0].value for result in mine] == [index + n for n in range(5)]
+
+
+def test_it_works_inside_a_running_event_loop(sandbox):
+    async def main():
+        direct = call(sandbox, "return x + 100")
+        apart = await asyncio.gather(
+            *(asyncio.to_thread(call, sandbox, f"return x + {200 + i}") for i in range(3))
+        )
+        return [result.results[0].value for result in (direct, *apart)]
+
+    assert asyncio.run(main()) == [101, 201, 202, 203]
+
+
+@pytest.mark.parametrize("path", ["/etc/x.py", "../x.py", "a/../x.py", "", "a//b.py", "a\0.py"])
+def test_a_path_outside_the_workspace_is_refused(sandbox, path):
+    with pytest.raises(ValueError, match="inside the workspace"):
+        sandbox.call({path: ""}, "lib.py", "f", [()])
+
+
+def test_wrong_use_says_what_was_expected(sandbox):
+    with pytest.raises(ValueError, match="plain data, got object"):
+        call(sandbox, "return x", [(object(),)])
+    with pytest.raises(ValueError, match="expected text for 'lib.py', got bytes"):
+        sandbox.call({"lib.py": b""}, "lib.py", "f", [()])
+    with pytest.raises(ValueError, match="memory_mb >= 64"):
+        call(sandbox, "return x", limits=Limits(memory_mb=1))
+    with pytest.raises(ValueError, match="expected one of"):
+        open_sandbox("cloud")
+    with pytest.raises(ValueError, match="at least 1"):
+        open_sandbox(workers=0)
+
+
+def test_a_workspace_that_is_too_large_is_not_run(fresh):
+    result = fresh.call({"lib.py": "#" * (2 << 20)}, "lib.py", "f", [()])
+    assert result.status == "compile_error" and fresh.stats.executions == 0
+
+
+def server_pids(sandbox):
+    return [keeper._worker._process.pid for keeper in sandbox._keepers]
+
+
+def test_a_killed_server_is_replaced_and_the_call_still_answered(fresh):
+    for pid in server_pids(fresh):
+        os.kill(pid, signal.SIGKILL)
+    results = in_threads(4, lambda i: call(fresh, f"return x + {i}"))
+    assert [result.results[0].value for result in results] == [1, 2, 3, 4]
+    assert fresh.stats.restarts >= 1 and fresh.stats.faults == 0
+
+
+def test_a_server_that_keeps_dying_is_our_fault_and_counted():
+    with open_sandbox(workers=1) as sandbox:
+        found = []
+        thread = threading.Thread(
+            target=lambda: found.append(call(sandbox, "import time; time.sleep(60)"))
+        )
+        thread.start()
+        killed = set()
+        while thread.is_alive():
+            worker = sandbox._keepers[0]._worker
+            if worker is not None and worker.hello and worker._process.pid not in killed:
+                killed.add(worker._process.pid)
+                os.kill(worker._process.pid, signal.SIGKILL)
+            time.sleep(0.05)
+        assert found[0].status == "sandbox_error"
+        assert [case.status for case in found[0].results] == ["missing"]
+        assert sandbox.stats.faults == 1
+        assert call(sandbox, "return x").results[0].value == 1
+
+
+def descendants(pid):
+    """Process ids below `pid`, itself included."""
+    found = [pid]
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    for child in children:
+        found += descendants(int(child))
+    return found
+
+
+def wait_until_gone(pids, seconds=20):
+    for _ in range(seconds * 20):
+        left = [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+        if not left:
+            return []
+        time.sleep(0.05)
+    return left
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+@pytest.mark.parametrize("kind", ["local", "local:2", "local:1"])
+@pytest.mark.filterwarnings("ignore:this sandbox")
+def test_closing_in_the_middle_of_a_run_leaves_no_process_and_no_folder(kind):
+    sandbox = open_sandbox(kind)
+    folders = [keeper._worker._folder for keeper in sandbox._keepers]
+    errors = []
+
+    def run():
+        try:
+            call(sandbox, "while True: pass", limits=Limits(cpu_s=60.0, wall_s=60.0))
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.3)
+    pids = [pid for server in server_pids(sandbox) for pid in descendants(server)]
+    assert len(pids) >= 4
+    sandbox.close()
+    thread.join()
+    assert errors == ["the sandbox was closed"]
+    assert wait_until_gone(pids) == []
+    assert not any(os.path.exists(folder) for folder in folders)
+    with pytest.raises(RuntimeError, match="closed"):
+        call(sandbox, "return x")
+
+
+TRAINER = """
+import json, sys, threading, time
+from workbench.records import Limits
+from workbench.sandbox import open_sandbox
+
+sandbox = open_sandbox({kind!r})
+spin = {{"lib.py": "def f(x):\\n    while x: pass\\n    return x\\n"}}
+limits = Limits(cpu_s=3.0, wall_s=60.0)
+
+def say(value):
+    print(json.dumps(value), flush=True)
+
+say([keeper._worker._process.pid for keeper in sandbox._keepers])
+try:
+    sandbox.call(spin, "lib.py", "f", [(1,)], limits)
+except KeyboardInterrupt:
+    say("interrupted")
+say([case.value for case in sandbox.call(spin, "lib.py", "f", [(0,)], limits).results])
+say([sandbox.stats.restarts, sandbox.stats.faults])
+"""
+
+
+def start_trainer(kind):
+    """A process that opens a sandbox and waits for an endless program; and its servers' pids."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", TRAINER.format(kind=kind)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=TOP,
+        start_new_session=True,
+    )
+    servers = json.loads(process.stdout.readline())
+    time.sleep(0.5)
+    return process, [pid for server in servers for pid in descendants(server)]
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+@pytest.mark.parametrize("kind", ["local", "local:2", "local:1"])
+def test_a_killed_trainer_leaves_no_process_and_no_folder(kind):
+    process, pids = start_trainer(kind)
+    assert len(pids) >= 4
+    process.kill()
+    process.wait()
+    assert wait_until_gone(pids) == []
+    left = f"/tmp/workbench-sandbox-{process.pid}-"
+    for _ in range(100):
+        if not any(str(path).startswith(left) for path in Path("/tmp").iterdir()):
+            break
+        time.sleep(0.05)
+    assert not [path for path in Path("/tmp").iterdir() if str(path).startswith(left)]
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+def test_an_interrupt_reaches_the_trainer_and_not_its_servers():
+    process, pids = start_trainer("local")
+    os.killpg(process.pid, signal.SIGINT)  # what Ctrl-C and Jupyter's Stop do
+    said = [json.loads(line) for line in process.stdout]
+    assert said == ["interrupted", [0], [0, 0]]
+    assert process.wait() == 0
+    assert wait_until_gone(pids) == []
+
+
+@pytest.mark.skipif(not LINUX, reason="forks this process")
+def test_a_forked_copy_of_the_trainer_is_told_to_open_its_own(fresh):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            call(fresh, "return x")
+        except RuntimeError as error:
+            fresh.close()  # must not end the parent's servers
+            os._exit(7 if "belongs to process" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+    assert call(fresh, "return x").results[0].value == 1 and fresh.stats.restarts == 0
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+def test_a_program_that_leaves_a_daemon_behind_is_rid_of_it_at_tier_one():
+    body = (
+        "import os, time\n"
+        "    if os.fork() == 0:\n"
+        "        os.setsid()\n"
+        "        if os.fork() == 0: time.sleep(50)\n"
+        "        os._exit(0)\n"
+        "    return x"
+    )
+    with pytest.warns(UserWarning, match="tier 1"):
+        sandbox = open_sandbox("local:1", workers=1)
+    with sandbox:
+        assert call(sandbox, body).results[0].value == 1
+        (server,) = server_pids(sandbox)
+        assert len(descendants(server)) <= 3  # the two server processes and the next fork
+
+
+def test_the_guarantees_table_holds_from_tier_two_on(sandbox):
+    table = sandbox.guarantees()
+    if sandbox.tier < 2:
+        pytest.skip(f"tier {sandbox.tier} here: {sandbox.declined}")
+    assert [row.limit for row in table.rows if not row.holds] == []
+    assert len(table.rows) >= 10 and "read a file of yours" in repr(table)
+
+
+def test_a_weaker_tier_says_no_where_nothing_protects():
+    with pytest.warns(UserWarning, match="limits time and memory only"):
+        sandbox = open_sandbox("local:1", workers=1)
+    with sandbox:
+        rows = {row.limit: row.holds for row in sandbox.guarantees().rows}
+        assert sandbox.name == "local:1"
+        assert not rows["read a file of yours"] and not rows["use the network"]
+        assert rows["use more CPU time"] and rows["use open files of the trainer"]

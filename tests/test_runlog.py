@@ -1,0 +1,162 @@
+"""A run's folder: what was written comes back, whole or not at all."""
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+
+from workbench.records import (
+    Action,
+    Case,
+    Evidence,
+    Group,
+    RewardBreakdown,
+    RewardPart,
+    SamplerSettings,
+    Task,
+    TestOutcome,
+    Trajectory,
+    Turn,
+    Verdict,
+)
+from workbench.runlog import RunLog, StoredIteration, gzip_members, load_run
+
+
+def stored(iteration, stage="rl"):
+    """One iteration: one task with tuples and sets in its cases, one attempt."""
+    task = Task(
+        *("t1", "fix f", "f", "lib.py", {"lib.py": "x = 1\n"}),
+        visible=(Case(((1, 2),), {3}),),
+        hidden=(),
+        reference={},
+    )
+    action = Action((7, 0, 2), (-0.1234567, -1e-7, -3.0), "ls", "end_of_turn", 0, (1, 3))
+    trajectory = Trajectory(
+        task_id="t1",
+        seed=iteration,
+        sampler=SamplerSettings(),
+        turns=(Turn(action, None, "unknown command", "error: \u2028 \udc80", "0" * 16),),
+        final_files={"lib.py": "x = 2\n"},
+        verdict=Verdict("call", "ok", (TestOutcome("hidden:1", "hidden", "passed"),)),
+        evidence=Evidence(tampered=()),
+        stop_reason="submitted",
+    )
+    reward = RewardBreakdown((RewardPart("tests", None, 1.0),), None)
+    group = Group("t1", "abc", (trajectory,))
+    return StoredIteration(stage, iteration, (task,), (group,), ((reward,),), ((math.nan,),))
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log with two iterations and two rows."""
+    log = RunLog.create(tmp_path / "run", {"seed": 3})
+    for iteration in range(2):
+        log.append_iteration(stored(iteration))
+        log.append_metrics({"kind": "iteration", "iteration": iteration, "loss": math.nan})
+    return log
+
+
+def test_what_is_written_comes_back_equal(log):
+    run = load_run(log.folder)
+    assert run.config == {"schema": 1, "seed": 3}
+    assert run.iterations[1].groups == stored(1).groups
+    assert run.iterations[1].tasks == stored(1).tasks and run.tasks == list(stored(1).tasks)
+    assert run.iterations[1].rewards == stored(1).rewards
+    assert math.isnan(run.iterations[1].advantages[0][0])
+
+
+def test_numbers_that_json_lacks_are_stored_as_null(log):
+    assert load_run(log.folder).metrics[0] == {"kind": "iteration", "iteration": 0, "loss": None}
+    assert "NaN" not in (log.folder / "metrics.jsonl").read_text()
+
+
+def test_groups_can_be_taken_by_place_stage_and_iteration(log):
+    log.append_iteration(stored(0, stage="rft"))
+    groups = load_run(log.folder).groups
+    assert len(groups) == 3 and groups[0] == stored(0).groups[0] and groups[-1] == groups[2]
+    assert groups(iteration=1) == list(stored(1).groups)
+    assert len(groups(iteration=0)) == 2 and len(groups(iteration=0, stage="rft")) == 1
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100, 400])
+def test_a_torn_last_member_is_left_out_and_the_rest_is_read(log, cut):
+    path = log.folder / "trajectories.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert [s.iteration for s in load_run(log.folder).iterations] == [0]
+
+
+def test_garbage_after_the_last_member_is_left_out(log):
+    path = log.folder / "trajectories.jsonl.gz"
+    path.write_bytes(path.read_bytes() + b"\x1f\x8b\x08 and then nothing sensible")
+    assert len(load_run(log.folder).iterations) == 2
+
+
+def test_a_torn_last_row_is_left_out(log):
+    path = log.folder / "metrics.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])
+    assert [row["iteration"] for row in load_run(log.folder).metrics] == [0]
+
+
+def test_members_end_where_the_next_begins(log):
+    path = log.folder / "trajectories.jsonl.gz"
+    ends = [end for end, _ in gzip_members(path)]
+    assert len(ends) == 2 and ends[-1] == path.stat().st_size
+
+
+def test_a_member_larger_than_the_reading_buffer_is_whole(log):
+    import os
+
+    turns = stored(0).groups[0].trajectories[0]
+    big = stored(9)
+    noise = Trajectory(**{**vars(turns), "final_files": {"a": os.urandom(200_000).hex()}})
+    log.append_iteration(
+        StoredIteration(
+            "rl", 9, big.tasks, (Group("t1", "", (noise,)),), big.rewards, big.advantages
+        )
+    )
+    log.append_iteration(stored(10))
+    run = load_run(log.folder)
+    assert [s.iteration for s in run.iterations] == [0, 1, 9, 10]
+    assert run.iterations[2].groups[0].trajectories == (noise,)
+
+
+def test_cutting_forgets_what_came_after(log):
+    position = log.position()
+    log.append_iteration(stored(2))
+    log.append_metrics({"kind": "iteration", "iteration": 2})
+    log.cut(position)
+    run = load_run(log.folder)
+    assert len(run.metrics) == len(run.iterations) == 2
+
+
+def test_a_folder_that_holds_a_run_is_not_overwritten(log):
+    with pytest.raises(ValueError, match="already holds a run; give another folder, or resume"):
+        RunLog.create(log.folder, {})
+
+
+def test_a_run_that_is_not_there_says_where_it_was_looked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="found none at .*runs/no-such"):
+        load_run("no-such")
+
+
+def test_a_run_below_runs_is_found_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    RunLog.create(tmp_path / "runs" / "mine", {})
+    assert load_run("mine").metrics == []
+
+
+def test_another_schema_is_refused(log):
+    (log.folder / "config.json").write_text(json.dumps({"schema": 99}))
+    with pytest.raises(ValueError, match="expected a run with schema 1, got 99"):
+        load_run(log.folder)
+
+
+def test_a_run_is_read_without_torch(log):
+    code = (
+        "import sys; from workbench import load_run; run = load_run(sys.argv[1]); "
+        "assert len(run.groups) == 2 and run.metrics; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, log.folder], check=True)

@@ -1,0 +1,226 @@
+"""Jobs: the runs of a comparison, each in a process of its own with one thread.
+
+Stage: above learning. Jobs go in; each leaves a folder with its run log, its output and a
+result.json. Processes are started fresh (no fork of a process that holds torch), end when the one
+that started them ends, and continue from their newest checkpoint when they are started again.
+Left out: several hosts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.records import Task
+from workbench.runlog import load_run, write_json
+
+if TYPE_CHECKING:
+    from workbench.learning import TrainConfig
+    from workbench.rewards import RewardDesign
+
+POLL_S = 0.5
+"""Seconds between two looks at the running processes."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way of training that is compared with others."""
+
+    name: str
+    """Short, unique, usable as a folder's name."""
+    recipe: str | None = "rft_then_rl"
+    """As for `train`; None = the policy as it is."""
+    config: TrainConfig | None = None
+    """Settings; None = the defaults."""
+    reward: RewardDesign | None = None
+    """Reward design; None = the default. Its components must live in an importable module."""
+    policy: str = "tiny"
+    """Name or folder, as for `open_policy`."""
+    lora: Any | None = None
+    """A `peft.LoraConfig`, or None."""
+    tasks: tuple[Task, ...] | None = None
+    """Tasks to practise on; None = those given to `compare`."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a comparison: what its process is told."""
+
+    arm: Arm
+    """What is trained, with its tasks filled in."""
+    seed: int
+    """Of training; the evaluation has the same seed in every job."""
+    unseen: tuple[Task, ...]
+    """Tasks the result is measured on."""
+    greedy: bool
+    """Whether the likeliest token is taken in the evaluation."""
+    folder: Path
+    """Where run log, output and result go."""
+
+
+@dataclass(frozen=True)
+class ComparisonProgress:
+    """How far a comparison is."""
+
+    num_done: int
+    """Runs that are over."""
+    num_total: int
+    """Runs in all."""
+    running: Mapping[str, str]
+    """Run under way -> its newest row in words."""
+
+
+def run_job(path: str) -> None:
+    """The work of one process: train, evaluate, write result.json beside the job's file."""
+    import torch
+
+    from workbench.evaluation import evaluate
+    from workbench.learning import HONEST, TrainConfig, train
+    from workbench.policies import open_policy
+    from workbench.sandbox import open_sandbox
+
+    torch.set_num_threads(1)
+    job: Job = pickle.loads(Path(path).read_bytes())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    arm, config = job.arm, replace(job.arm.config or TrainConfig(), update_threads=1)
+    policy = open_policy(arm.policy, lora=arm.lora, seed=job.seed)
+    with open_sandbox("local", workers=1) as sandbox:
+        if arm.recipe is not None:
+            train(
+                *(policy, arm.tasks, sandbox, arm.recipe),
+                config=config,
+                reward=arm.reward or HONEST,
+                seed=job.seed,
+                folder=job.folder / "run",
+                resume=(job.folder / "run" / "config.json").exists(),
+            ).wait()
+        found = evaluate(
+            *(policy, job.unseen, sandbox),
+            sampler=config.sampler,
+            greedy=job.greedy,
+            max_turns=config.max_turns,
+        )
+    solved = found.solved().tolist()
+    write_json(job.folder / "result.json", {"job": _describe(job), "solved": solved})
+
+
+def prepare(job: Job) -> None:
+    """Write the job's file; refuse a folder that belongs to another job."""
+    result, stored = job.folder / "result.json", job.folder / "job.json"
+    job.folder.mkdir(parents=True, exist_ok=True)
+    described = json.loads(json.dumps(_describe(job)))
+    for path in (p for p in (result, stored) if p.exists()):
+        content = json.loads(path.read_text())
+        if content.get("job", content) != described:
+            raise ValueError(
+                f"{job.folder}: expected the run of these settings, found another one under the "
+                "same name; give another folder or arm name"
+            )
+    write_json(stored, described)
+    (job.folder / "job.pickle").write_bytes(pickle.dumps(job))
+
+
+def _describe(job: Job) -> dict[str, Any]:
+    """What must be equal for a stored result to count."""
+    from workbench.learning import HONEST, TrainConfig
+    from workbench.learning.provenance import describe_config, describe_reward, describe_tasks
+
+    return {
+        "arm": job.arm.name,
+        "seed": job.seed,
+        "recipe": job.arm.recipe,
+        "policy": job.arm.policy,
+        "lora": job.arm.lora.to_dict() if job.arm.lora else None,
+        "config": describe_config(job.arm.config or TrainConfig()),
+        "reward": describe_reward(job.arm.reward or HONEST),
+        "tasks": describe_tasks(job.arm.tasks),
+        "unseen": describe_tasks(job.unseen),
+        "greedy": job.greedy,
+    }
+
+
+def run_all(
+    jobs: Sequence[Job],
+    workers: int,
+    on_progress: Callable[[ComparisonProgress], None] | None,
+) -> None:
+    """Run the jobs without a result, `workers` at a time; end them all if one fails."""
+    waiting = [job for job in jobs if not (job.folder / "result.json").exists()]
+    running: dict[subprocess.Popen, Job] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                job = waiting.pop(0)
+                running[_start(job)] = job
+            time.sleep(POLL_S)
+            for process in [p for p in running if p.poll() is not None]:
+                _check_ended(process, running.pop(process))
+            if on_progress:
+                num_done = len(jobs) - len(waiting) - len(running)
+                words = {_name(job): _newest(job) for job in running.values()}
+                on_progress(ComparisonProgress(num_done, len(jobs), words))
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def _start(job: Job) -> subprocess.Popen:
+    code = "import sys; from workbench.experiments.jobs import run_job; run_job(sys.argv[1])"
+    environment = os.environ | {
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(p for p in [os.getcwd(), *sys.path] if p),
+    }
+    with open(job.folder / "output.txt", "ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-c", code, str(job.folder / "job.pickle")],
+            stdin=subprocess.PIPE,  # closed when this process ends, however it ends
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+        )
+
+
+def _end_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # returns when the pipe is closed
+    os._exit(1)  # a killed run continues from its newest checkpoint
+
+
+def _check_ended(process: subprocess.Popen, job: Job) -> None:
+    process.stdin.close()
+    if process.returncode != 0 or not (job.folder / "result.json").exists():
+        output = (job.folder / "output.txt").read_text(errors="replace").strip()
+        raise RuntimeError(
+            f"the run {_name(job)} ended with status {process.returncode}; the end of "
+            f"{job.folder / 'output.txt'}:\n{output[-1500:]}"
+        )
+
+
+def _newest(job: Job) -> str:
+    if not (job.folder / "run" / "config.json").exists():
+        return "starting"
+    rows = [row for row in load_run(job.folder / "run").metrics if row["kind"] == "iteration"]
+    if not rows:
+        return "starting"
+    return f"{rows[-1]['stage']} {rows[-1]['iteration'] + 1}/{rows[-1]['num_iterations']}"
+
+
+def _name(job: Job) -> str:
+    return f"{job.arm.name}/seed-{job.seed}"
+
+
+def read_result(job: Job) -> dict[str, Any]:
+    """result.json of a job that is over; "solved" has one number a task, nan = not judged."""
+    result = json.loads((job.folder / "result.json").read_text())
+    return result | {"solved": [np.nan if s is None else s for s in result["solved"]]}

@@ -1,0 +1,150 @@
+"""The claims: what each shows, how long it takes, what it does not show, and how to ask for one.
+
+Stage: around the loop. In: a name and an `Order`'s fields. Out: the JSON file's path. The modules
+that measure are loaded when they are asked for, so the list needs no torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+import textwrap
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.bootstrap import SetupError
+from workbench.runlog import RUNS
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published figure or table."""
+
+    name: str
+    """What to type; its module has the same name with underscores."""
+    shows: str
+    """What the table says."""
+    takes: str
+    """How long it takes at full size."""
+    not_shown: str
+    """What must not be read into it."""
+    seeds: int
+    """Seeds at full size."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for."""
+
+    name: str
+    """The claim."""
+    seeds: tuple[int, ...]
+    """Seeds, from 0."""
+    fast: bool
+    """Tiny sizes: everything runs, the numbers mean nothing."""
+    policy: str
+    """Base policy: a name or folder for `open_policy`."""
+    folder: Path
+    """Where the JSON files and the seeds' folders go."""
+    started: float = field(default_factory=time.monotonic, compare=False)
+    """When it was asked for (monotonic seconds)."""
+
+    @property
+    def work(self) -> Path:
+        """The folder of this claim's seeds."""
+        return self.folder / self.name
+
+
+CLAIMS = {
+    claim.name: claim
+    for claim in (
+        Claim(
+            "headline",
+            "base -> rejection fine-tuning -> RL on 256 unseen test tasks, at temperature 1 and "
+            "greedy: mean over seeds with a t interval; minutes each and where they went",
+            "about 10 minutes a seed on one core; two at a time: 30 minutes for 5",
+            "that no teacher was needed: the base was pretrained on this grammar with scripted "
+            "behaviour, good and bad; nor anything about real repositories",
+            5,
+        ),
+        Claim(
+            "cheat",
+            "what a forgeable reward reports against what the hidden tests say, for RL from the "
+            "base, with a penalty for edited tests, and from a policy fine-tuned on honest "
+            "successes",
+            "about 12 minutes a seed on one core; two at a time: 25 minutes for 3",
+            "that honest fine-tuning is a cure: there the cheat is rare at the start, and longer "
+            "training may find it; the base was pretrained to edit tests in 3 % of its episodes",
+            3,
+        ),
+        Claim(
+            "baselines",
+            "the same 256 test tasks without RL: random edits of the right file, trying every "
+            "mutator on every line until the visible tests pass, and fine-tuning on the "
+            "competent scripts alone with about the compute of RFT and RL",
+            "about 7 minutes a seed on one core; two at a time: 15 minutes for 3",
+            "that search cannot win: it is told the right function and what bugs look like, and "
+            "more scripts or another optimiser may do better",
+            3,
+        ),
+        Claim(
+            "sharpening",
+            "base pass@k for k up to 64 against RL pass@k on 256 test tasks, tasks that only one "
+            "of them ever solves, and how often a solution restores the original line",
+            "about 15 CPU-minutes for one RL seed, 8 on two cores; needs `reproduce headline`",
+            "what the base does with more than 64 attempts; a task it never solved in 64 may "
+            "still be within its reach",
+            1,
+        ),
+        Claim(
+            "functions-base",
+            "the base's solve rate on the suite `functions` (write f from its spec), dev split",
+            "about a minute for 3",
+            "skill beyond this grammar's one- to four-line functions",
+            3,
+        ),
+    )
+}
+
+
+def listing() -> str:
+    """What each claim shows, how long it takes and what it does not show, as text."""
+    blocks = []
+    for claim in CLAIMS.values():
+        rows = [("shows", claim.shows), ("takes", f"{claim.takes} (--seeds {claim.seeds})")]
+        rows.append(("does not show", claim.not_shown))
+        wrapped = [
+            textwrap.fill(text, 96, initial_indent=f"  {label:<15}", subsequent_indent=" " * 17)
+            for label, text in rows
+        ]
+        blocks.append("\n".join((claim.name, *wrapped)))
+    return "\n\n".join(blocks)
+
+
+def reproduce(
+    name: str,
+    *,
+    seeds: int | None = None,
+    fast: bool = False,
+    policy: str = "tiny",
+    out: str | Path | None = None,
+) -> Path:
+    """Measure a claim, print its table and return the path of its JSON file.
+
+    Args:
+        seeds: how many, from 0; None = the claim's own number (1 if `fast`).
+        fast: tiny sizes, in a folder of their own; the numbers mean nothing.
+        policy: the base policy, for `open_policy`.
+        out: folder of the JSON files; default runs/reproduce. Finished seeds in it are kept.
+    Raises:
+        SetupError: unknown name, no seeds, a finished seed of another policy or other settings,
+            or something that has to be measured first.
+    """
+    if name not in CLAIMS:
+        raise SetupError(f"reproduce: expected one of {', '.join(CLAIMS)}, got {name!r}")
+    seeds = seeds if seeds is not None else 1 if fast else CLAIMS[name].seeds
+    if seeds < 1:
+        raise SetupError(f"--seeds: expected at least 1, got {seeds}")
+    folder = Path(out) if out else RUNS / "reproduce" / ("fast" if fast else "")
+    order = Order(name, tuple(range(seeds)), fast, str(policy), folder)
+    return importlib.import_module(f"workbench.reproduce.{name.replace('-', '_')}").measure(order)

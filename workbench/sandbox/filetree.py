@@ -1,0 +1,66 @@
+"""The files a run can see: which they are, and (tier 3) a root folder that holds nothing else.
+
+Stage: sandbox (server side). Called once in the server, before the first run. Left out:
+site-packages, so that only the standard library can be imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from workbench.sandbox import kernel
+
+
+def libraries():
+    """Paths a Python program needs to read: the interpreter's and the system's libraries."""
+    found = [os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")]
+    found += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
+    found += ["/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom"]
+    return [path for path in found if os.path.exists(path)]
+
+
+def readable_by_all(path):
+    """Whether a folder can be entered by every user: all folders above it must allow it."""
+    while path != "/":
+        if not os.stat(path).st_mode & 0o001:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
+def make_root(box):
+    """Leave the machine's file tree for a new one: libraries, read-only, and an empty `box`.
+
+    Raises OSError where mounting is refused; the process is then of no more use.
+    """
+    sources = libraries()
+    spots = ("/tmp", "/mnt", "/media", "/srv", "/opt", "/home", "/var/tmp")
+    spot = next(
+        (s for s in spots if os.path.isdir(s) and not any(p.startswith(s + "/") for p in sources)),
+        None,
+    )
+    if spot is None:
+        raise OSError(f"no folder to build a file tree on; tried {', '.join(spots)}")
+    kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("root", spot, "tmpfs", kernel.MS_NOSUID, "size=1m,nr_inodes=500,mode=755")
+    for source in sources:
+        _show(source, spot)
+    os.mkdir(spot + box, 0o755)
+    kernel.pivot_root(spot)
+    kernel.mount("", "/", "", kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY)
+
+
+def _show(source, root):
+    target = root + source
+    if os.path.lexists(target):  # below a folder that is shown already
+        return
+    os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
+    if os.path.islink(source):  # /lib -> usr/lib on most systems
+        os.symlink(os.readlink(source), target)
+    elif os.path.isdir(source):
+        os.mkdir(target)
+        kernel.bind_read_only(source, target)
+    else:
+        open(target, "w").close()
+        kernel.bind_read_only(source, target)
