@@ -148,12 +148,13 @@ def _run_tests(request, pipe, box):
                 return _say_not_loaded(error, pipe, box)
         elif not (kind == "Expr" and type(statement.value).__name__ == "Constant"):
             number += 1
-            status, message = _run_test(statement, source, path, namespace, box)
+            status, message = run_test(statement, source, path, namespace, box)
             _say(pipe, wire.TEST + _dump([f"test:{number}", status, message]))
     _say(pipe, wire.END)
 
 
-def _run_test(statement, source, path, namespace, box):
+def run_test(statement, source, path, namespace, box):
+    """(status, message) of one top-level statement of a test file; also used by pretraining."""
     try:
         sides = _compared(statement)
         if sides is None:
