@@ -1,6 +1,6 @@
 """Multi-turn rollouts, tokens a second: this package's session beside loops over model.generate.
 
-    python benchmarks/rollout.py [--rounds 3] [--episodes 64] [--policy tiny]
+    python benchmarks/rollout.py [--rounds 2] [--episodes 64] [--policy tiny] [--only short]
 
 The same model, the same canned observations, no sandbox; one thread, CPU seconds, methods
 interleaved in rounds. Read the ratios (median over rounds). Before the clock starts, the methods
@@ -208,9 +208,10 @@ def report(setting: Setting, num_rows: int, results: dict[str, list]) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2, help="a long one takes minutes")
     parser.add_argument("--episodes", type=int, default=64)
     parser.add_argument("--policy", default="tiny", help='a policy, or "untrained"')
+    parser.add_argument("--only", choices=[setting.name for setting in SETTINGS])
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -223,6 +224,8 @@ def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores, one thread, torch {torch.__version__}")
     print(f"policy {options.policy} ({policy.version}): {size:,} parameters")
     for setting in SETTINGS:
+        if options.only not in (None, setting.name):
+            continue
         check_agreement(policy, setting)
         results = {name: [] for name in METHODS}
         for _ in range(options.rounds):

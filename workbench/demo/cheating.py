@@ -19,7 +19,7 @@ import numpy as np
 
 from workbench import plots
 from workbench.demo.counts import NUM_TEST, OVERHEAD_S, RL_COST, fixed_counts
-from workbench.demo.telling import follow, run_folder, say, was_begun
+from workbench.demo.telling import follow, rows_so_far, run_folder, say
 from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import TrainConfig, train
 from workbench.policies import open_policy
@@ -83,9 +83,10 @@ def cheat(
         def train_one(name: str, recipe: str, reward: RewardDesign, source: str | Path):
             """Train a fresh copy of `source` in a folder of its own; returns run and policy."""
             policy, where = open_policy(source), folder / name
+            begun = rows_so_far(where)
             run = train(policy, practice, sandbox, recipe, config=config, reward=reward, seed=seed,
-                        folder=where, resume=was_begun(where))  # fmt: skip
-            for text in follow(run):
+                        folder=where, resume=begun is not None)  # fmt: skip
+            for text in follow(run, begun or 0):
                 say(start, f"{name}: {text}")
             return run, policy
 

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from typing import Any
 from workbench import plots
 from workbench.demo.counts import NUM_DEV, NUM_TEST, counts_for, fixed_counts
 from workbench.demo.measured import Measured, measure, table
-from workbench.demo.telling import follow, run_folder, say, was_begun
+from workbench.demo.telling import follow, rows_so_far, run_folder, say
 from workbench.learning import TrainConfig, train
 from workbench.policies import open_policy
+from workbench.records import Task
 from workbench.runlog import load_run, write_json
 from workbench.sandbox import open_sandbox
 from workbench.tasks import load_tasks
@@ -65,21 +67,25 @@ def demo(
 
         def after_row(row: dict[str, Any]) -> None:
             if row["kind"] == "fine_tuning":  # the policy stands still while this is called
-                results["rft"] = measure(policy, test, sandbox, seed).row()
+                imitated = measure(policy, test, sandbox, seed)
+                solved = imitated.sampled.solve_rate.percent()
+                say(start, f"RFT  {len(test)} test tasks: {solved}")
+                results["rft"] = imitated.row()
                 write_json(folder / "results.json", results)
 
+        begun = rows_so_far(folder / "run")
         run = train(
             *(policy, load_tasks("bugfix", "train"), sandbox, "rft_then_rl"),
-            config=config, seed=seed, folder=folder / "run", resume=was_begun(folder / "run"),
+            config=config, seed=seed, folder=folder / "run", resume=begun is not None,
             dev=load_tasks("bugfix", "dev", num_dev), on_metrics=after_row,
         )  # fmt: skip
-        for text in follow(run):
+        for text in follow(run, begun or 0):
             say(start, text)
         final = measure(policy, test, sandbox, seed)
     results["rl"] = final.row()
     results["about"] = about(run, time.monotonic() - start)
     write_json(folder / "results.json", results)
-    draw(folder, base, final, run)
+    draw(folder, base, final, run, test)
     print(table(results))
     say(start, f"figures and results: {folder}")
     return folder
@@ -105,14 +111,15 @@ def settle(
     )
 
 
-def draw(folder: Path, base: Measured, final: Measured, run) -> None:
+def draw(folder: Path, base: Measured, final: Measured, run, test: Sequence[Task]) -> None:
     """Write the pictures of a finished run."""
     labels = ("base", "after RFT and RL")
     pair = plots.instructive_pair(base.sampled.groups, final.sampled.groups)
+    statement = {task.task_id: task.statement for task in test}[pair[0].task_id]
     figures = {
         "learning_curve": plots.learning_curve(run, title="Repairing bugs in code never seen"),
         "actions": plots.actions_by_turn(base.sampled.groups, final.sampled.groups, labels=labels),
-        "episode": plots.episode_side_by_side(*pair, labels=labels),
+        "episode": plots.episode_side_by_side(*pair, labels=labels, statement=statement),
     }
     for name, figure in figures.items():
         plots.save_png(figure, folder / "figures" / f"{name}.png")

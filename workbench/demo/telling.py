@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.bootstrap import SetupError
-from workbench.runlog import RUNS
+from workbench.runlog import RUNS, load_run
 from workbench.stats import Interval
 
 
-def follow(run) -> Iterator[str]:
-    """A line for each new row of a run until it ends; Ctrl-C stops the run and is raised again."""
-    seen = 0
+def follow(run, seen: int = 0) -> Iterator[str]:
+    """A line for each row of a run after the first `seen`, until it ends.
+
+    Ctrl-C stops the run, waits for it to write its log, and is raised again.
+    """
     try:
         while True:
             done = run.done  # before reading the rows, so that the last ones are seen
@@ -70,9 +72,9 @@ def run_folder(name: str, out: str | Path | None, resume: bool) -> Path:
     return folder
 
 
-def was_begun(folder: Path) -> bool:
-    """Whether `train` has started a run in this folder, so that it can be resumed."""
-    return (folder / "config.json").exists()
+def rows_so_far(folder: Path) -> int | None:
+    """Rows of the run that `train` has begun in this folder, or None if it has not."""
+    return len(load_run(folder).metrics) if (folder / "config.json").exists() else None
 
 
 def say(start: float, text: str) -> None:

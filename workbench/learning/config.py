@@ -55,17 +55,17 @@ class RFTConfig:
 class RLConfig:
     """Group-relative policy gradient with a clipped ratio."""
 
-    iterations: int = 60
+    iterations: int = 80
     """Batches of rollouts, each followed by its updates."""
     tasks_per_iteration: int = 16
     """Groups in one batch of rollouts."""
     group_size: int = 8
     """G: attempts at each task."""
-    updates_per_iteration: int = 2
+    updates_per_iteration: int = 4
     """Minibatches the rollouts are split into; one optimiser step each."""
     lr: float | None = None
     """AdamW learning rate; None: LR_FULL or LR_LORA."""
-    lr_final_fraction: float = 1.0
+    lr_final_fraction: float = 0.1
     """The learning rate falls linearly to this fraction of itself; 1 = constant."""
     betas: tuple[float, float] = (0.9, 0.95)
     """AdamW's decay rates."""

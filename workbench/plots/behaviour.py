@@ -26,7 +26,7 @@ COMMANDS = {
 }
 """Kinds of message in the order they are stacked, each with its colour."""
 LIGHT_TEXT = {"cat", "edit", "submit", "malformed"}
-COLUMN_CHARS = 58
+COLUMN_CHARS = 66
 OBSERVATION_LINES = 7
 
 
@@ -186,7 +186,7 @@ def _column(trajectory: Trajectory, label: str, statement: str) -> list[tuple[st
         shown = _printable(turn.action.text).replace("\n", "⏎") or "(nothing)"
         mark = ">" if turn.tool_call else "?"
         lines += [(line, _COMMAND) for line in _wrap(f"{mark} {shown}")]
-        answer = _printable(turn.observation).split("\n")
+        answer = _printable(turn.observation).split("\n") if turn.observation else []
         lines += [(line, _PLAIN) for text in answer[:OBSERVATION_LINES] for line in _wrap(text)]
         if len(answer) > OBSERVATION_LINES:
             lines.append((f"  … {len(answer) - OBSERVATION_LINES} more lines", _PLAIN))

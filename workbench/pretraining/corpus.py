@@ -27,8 +27,9 @@ FIRST_INDEX = 1_000_000
 """Corpus tasks are numbered from here, so that none of them is a task of the RL suites."""
 SHARE_FUNCTIONS, SHARE_LONG = 0.20, 0.03
 """Share of single-turn documents and of long episodes; the rest is `bugfix` episodes."""
-FUNCTION_SLIPS = 0.5
-"""Share of the single-turn documents whose answer has one mutated line."""
+FUNCTION_SLIPS = 0.68
+"""Share of the single-turn documents whose answer has one mutated line: the dial that sets the
+base policy's solve rate on `functions`."""
 WEIGHT_POLICY, WEIGHT_FILES = 1.0, 0.25
 """Loss weights of what the policy says, and of file listings (a cheap lesson in the language)."""
 
@@ -60,7 +61,7 @@ def conversations(seed: int, start: int, stop: int) -> Iterator[list[Message]]:
 
 
 def function_document(task: Task, rng: random.Random) -> list[Message]:
-    """A statement and a body; every second body has a slip."""
+    """A statement and a body; two bodies in three have a slip."""
     body = task.reference[task.entry_file].splitlines()[1:]
     if rng.random() < FUNCTION_SLIPS:
         number = rng.randrange(len(body))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
+import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,6 +117,7 @@ def _start(job: Job) -> multiprocessing.Process:
 def _work(job: Job) -> None:
     """In the process: run the function, write its result."""
     torch.set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     job.result.parent.mkdir(parents=True, exist_ok=True)
     with open(job.log, "a", encoding="utf-8", buffering=1) as log:
         with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
@@ -131,6 +134,12 @@ def _work(job: Job) -> None:
                 "cpu_minutes": (time.process_time() - cpu) / 60,
             }
             write_json(job.result, {"settings": job.settings} | minutes | found)
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed must not leave seeds behind that write beside their successors."""
+    connection.wait([multiprocessing.parent_process().sentinel])
+    os._exit(1)
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:

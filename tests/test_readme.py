@@ -1,0 +1,32 @@
+"""The README's code is code: it compiles, and what it imports is there."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0][:40])
+def test_a_block_compiles_and_its_imports_exist(block):
+    tree = ast.parse(block)
+    imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+    exec(compile(ast.Module(imports, []), "README", "exec"), {})
+
+
+def test_every_command_it_shows_is_one_the_program_knows():
+    from workbench.__main__ import parser
+
+    shown = set(re.findall(r"python3 -m workbench (\w+)", PAGE))
+    assert {"demo", "test", "lab"} <= shown
+    for command in shown:
+        assert parser().parse_args([command]).command == command
+
+
+def test_both_reward_designs_can_be_made():
+    names = {}
+    exec(BLOCKS[1], names)
+    assert [part.weight for part in names["honest"].components] == [1.0, -1.0]

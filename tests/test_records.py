@@ -1,0 +1,80 @@
+"""Records: JSON out and in again, and errors that name the place."""
+
+import json
+import math
+
+import pytest
+
+from workbench.records import (
+    Action,
+    Case,
+    Evidence,
+    Group,
+    SamplerSettings,
+    TestOutcome,
+    ToolCall,
+    Trajectory,
+    Turn,
+    Verdict,
+    files_hash,
+    from_json,
+    to_json,
+)
+
+
+def trajectory():
+    action = Action((5, 6, 2), (-0.1, -2.5, -1e-7), "run", "end_of_turn", 4, (1, 3, 9, 2, 4))
+    return Trajectory(
+        task_id="bugfix/dev/0",
+        seed=3,
+        sampler=SamplerSettings(),
+        turns=(Turn(action, ToolCall("run", ""), None, "ok 2 passed", "ab"),),
+        final_files={"lib.py": "x = 1\n"},
+        verdict=Verdict("call", "ok", (TestOutcome("hidden:1", "hidden", "passed"),)),
+        evidence=Evidence(diff="", files_touched=(), tampered=()),
+        stop_reason="submitted",
+        policy_version="v",
+    )
+
+
+def test_a_group_survives_json_bit_for_bit():
+    group = Group("bugfix/dev/0", "v", (trajectory(), trajectory()))
+    assert from_json(Group, json.loads(json.dumps(to_json(group)))) == group
+
+
+def test_cases_keep_types_that_json_has_not():
+    case = Case(((1, [2.0]), {3: {4}}, b"5"), float("nan"))
+    back = from_json(Case, json.loads(json.dumps(to_json(case))))
+    assert back.args == case.args and type(back.args[0]) is tuple and math.isnan(back.expected)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"seed": "3"}, r"Trajectory\.seed: expected int, got str '3'"),
+        ({"colour": 1}, r"Trajectory: unknown fields \['colour'\]"),
+        ({"stop_reason": "tired"}, r"Trajectory\.stop_reason: expected one of"),
+        ({"turns": {}}, r"Trajectory\.turns: expected a list"),
+        ({"turns": [{"action": 1}]}, r"Trajectory\.turns\[0\]: field 'tool_call' is missing"),
+    ],
+)
+def test_a_broken_field_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        from_json(Trajectory, {**to_json(trajectory()), **change})
+
+
+def test_a_missing_field_is_named():
+    row = to_json(trajectory())
+    del row["verdict"]
+    with pytest.raises(ValueError, match="field 'verdict' is missing"):
+        from_json(Trajectory, row)
+
+
+def test_asking_for_a_suite_that_was_never_run_says_which_were():
+    with pytest.raises(ValueError, match=r"'visible_pristine' was not run .*\['hidden'\]"):
+        trajectory().verdict.of_suite("visible_pristine")
+
+
+def test_the_hash_of_files_sees_every_change_of_path_and_text():
+    assert files_hash({"a": "1", "b": "2"}) == files_hash({"b": "2", "a": "1"})
+    assert len({files_hash(f) for f in ({"a": "12"}, {"a1": "2"}, {"a": "1", "2": ""})}) == 3
