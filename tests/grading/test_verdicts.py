@@ -150,3 +150,22 @@ def test_evidence_shows_new_and_deleted_files():
     assert evidence.files_touched == ("new.py", "tests.py") and evidence.tampered == ("tests.py",)
     assert "--- /dev/null\n+++ new.py\n@@ -0,0 +1 @@\n+a\n" in evidence.diff
     assert "--- tests.py\n+++ /dev/null\n" in evidence.diff
+
+
+def test_an_answer_too_long_to_print_is_wrong_and_not_an_error_of_the_grader(sandbox):
+    verdict = grade(TASK, "def f(xs):\n    return [10**5000]\n", sandbox)
+    assert verdict.status == "ok" and statuses(verdict, "hidden") == ["wrong", "wrong"]
+    message = "f([5]) got list with a number too long to show want 5"
+    assert verdict.of_suite("hidden")[0].message == message
+
+
+def test_the_expected_values_in_the_tests_file_are_out_of_reach_in_mode_call(sandbox):
+    peek = """
+def f(xs):
+    for line in open("tests.py"):
+        if f"f({xs})" in line:
+            return int(line.split("==")[1])
+"""
+    verdict = final_verdict(TASK, {**TASK.files, "lib.py": peek}, sandbox)
+    assert statuses(verdict, "visible_as_left") == ["passed", "passed"]  # forgeable, by design
+    assert statuses(verdict, "visible_pristine") == ["error", "error"]

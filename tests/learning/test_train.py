@@ -23,7 +23,9 @@ from workbench.runlog import load_run
 
 SMALL = TrainConfig(
     rft=RFTConfig(num_tasks=4, group_size=2, tasks_per_iteration=2),
-    rl=RLConfig(iterations=2, tasks_per_iteration=3, group_size=4),
+    rl=RLConfig(
+        iterations=2, tasks_per_iteration=3, group_size=4, updates_per_iteration=2
+    ),
     max_turns=2,
     dtype="float32",
 )

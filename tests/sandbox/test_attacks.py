@@ -318,18 +318,37 @@ def test_nothing_is_written_outside_the_work_folder(strong, target):
         assert not (Path(folder) / name).exists()
 
 
+def test_a_file_of_yours_keeps_its_permissions(strong, tmp_path):
+    program = """
+import os
+def f(path):
+    done = []
+    for change in (lambda: os.chmod(path, 0o7), lambda: os.utime(path, (1, 1)),
+                   lambda: os.setxattr(path, "user.a", b"1"), lambda: os.chown(path, 1, 1)):
+        try:
+            done.append(change())
+        except OSError:
+            pass
+    return done
+"""
+    result = strong.call({"lib.py": program}, "lib.py", "f", [(str(tmp_path),)])
+    assert result.results[0].value == []
+
+
 def test_nothing_stays_in_the_work_folder_for_the_next_program(strong):
     leave = """
 import os
 def f():
     open('left', 'w').write('a')
-    os.makedirs('d/e')
-    os.chmod('d/e', 0)
-    os.chmod('d', 0)
+    os.mkdir('d', 0o300)
+    os.mkdir('d/e', 0)
+    for _ in range(3000):  # deeper than Python recurses, longer than a path may be
+        os.mkdir('deep')
+        os.chdir('deep')
 """
     strong.call({"lib.py": leave}, "lib.py", "f", [()])
     look = "import os\ndef f():\n    return sorted(os.listdir('.'))\n"
-    for round_ in range(strong.workers * 2):
+    for round_ in range(strong.workers * 2):  # and no server was lost: see the fixture
         result = strong.call({"lib.py": f"# {round_}\n{look}"}, "lib.py", "f", [()])
         assert result.results[0].value == ["lib.py"]
 

@@ -248,7 +248,7 @@ def test_wrong_use_says_what_was_expected(sandbox):
         call(sandbox, "return x", [(object(),)])
     with pytest.raises(ValueError, match="expected text for 'lib.py', got bytes"):
         sandbox.call({"lib.py": b""}, "lib.py", "f", [()])
-    with pytest.raises(ValueError, match="memory_mb >= 64"):
+    with pytest.raises(ValueError, match="memory_mb a whole number from 64"):
         call(sandbox, "return x", limits=Limits(memory_mb=1))
     with pytest.raises(ValueError, match="expected one of"):
         open_sandbox("cloud")
@@ -394,6 +394,47 @@ def test_a_killed_trainer_leaves_no_process_and_no_folder(kind):
     assert not [path for path in Path("/tmp").iterdir() if str(path).startswith(left)]
 
 
+DAEMON = """
+import os, sys, threading, time
+from workbench.sandbox import open_sandbox
+
+sandbox = open_sandbox("local:1", workers=1)
+files = {"lib.py": '''
+import os, time
+def f(path):
+    if os.fork() == 0:
+        os.setsid()
+    open(path + str(os.getpid()), "w").close()
+    time.sleep(60)
+'''}
+arguments = (files, "lib.py", "f", [(sys.argv[1],)])
+threading.Thread(target=sandbox.call, args=arguments, daemon=True).start()
+time.sleep(1)
+if os.fork() == 0:  # a copy of the trainer that keeps its descriptors open, as a data loader may
+    print(os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+def test_a_daemon_does_not_outlive_a_killed_trainer_whose_copy_lives_on(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", DAEMON, f"{tmp_path}/"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=TOP,
+    )
+    copy = int(process.stdout.readline())
+    process.kill()
+    process.wait()
+    try:
+        pids = [int(path.name) for path in tmp_path.iterdir()]
+        assert len(pids) == 2
+        assert wait_until_gone(pids) == []
+    finally:
+        os.kill(copy, signal.SIGKILL)
+
+
 @pytest.mark.skipif(not LINUX, reason="looks at /proc")
 def test_an_interrupt_reaches_the_trainer_and_not_its_servers():
     process, pids = start_trainer("local")
@@ -452,3 +493,50 @@ def test_a_weaker_tier_says_no_where_nothing_protects():
         assert sandbox.name == "local:1"
         assert not rows["read a file of yours"] and not rows["use the network"]
         assert rows["use more CPU time"] and rows["use open files of the trainer"]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(cpu_s=float("inf")),
+        Limits(wall_s=float("inf")),
+        Limits(cpu_s=float("nan")),
+        Limits(memory_mb=512.5),
+        Limits(memory_mb=1 << 33),
+    ],
+)
+def test_limits_that_cannot_be_set_are_refused(sandbox, limits):
+    with pytest.raises(ValueError, match="limits: expected"):
+        call(sandbox, "return x", limits=limits)
+
+
+def test_a_workspace_that_cannot_be_written_is_not_the_programs_crash(fresh):
+    files = {"lib.py": "def f():\n    return 1\n", "lib.py/more.py": ""}
+    result = fresh.call(files, "lib.py", "f", [()])
+    assert result.status == "sandbox_error" and "could not start a run" in result.message
+    with pytest.raises(ValueError, match="at most 255 bytes"):
+        fresh.call({"a" * 300 + ".py": ""}, "lib.py", "f", [()])
+
+
+def test_an_entry_point_that_is_none_is_said_to_be_no_function(sandbox):
+    result = sandbox.call({"lib.py": "f = None\n"}, "lib.py", "f", [()])
+    assert result.status == "ok"
+    assert result.results[0].error == "TypeError: 'NoneType' object is not callable"
+
+
+def test_threads_by_the_dozen_fit_into_the_memory_limit(sandbox):
+    program = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+def f(n):
+    together = Barrier(n)
+    with ThreadPoolExecutor(n) as pool:
+        return sum(pool.map(lambda i: (together.wait(), i)[1], range(n)))
+"""
+    result = sandbox.call({"lib.py": program}, "lib.py", "f", [(40,)])
+    assert result.results[0].value == 780, result
+
+
+def test_half_a_surrogate_pair_in_a_message_arrives_as_text_that_can_be_written(sandbox):
+    result = call(sandbox, "raise ValueError(chr(0xD800))")
+    assert result.results[0].error.encode() == b"ValueError lib.py:2: \\ud800"

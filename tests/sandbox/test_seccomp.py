@@ -30,18 +30,18 @@ def decide(program, number, machine=X86_64, args=(0, 0, 0, 0, 0, 0)):
             at += if_true if truth else if_false
 
 
-@pytest.fixture(params=[True, False], ids=["signals allowed", "signals refused"])
+@pytest.fixture(params=[True, False], ids=["own world", "shared world"])
 def program(request):
-    return request.param, seccomp.build("x86_64", allow_signals=request.param)
+    return request.param, seccomp.build("x86_64", own_world=request.param)
 
 
 def test_every_call_is_decided_as_the_table_says(program):
-    allow_signals, code = program
+    own_world, code = program
     refused = {int(word) for word in seccomp.X86_64.split()[1::2]}
-    signals = {int(word) for word in seccomp.X86_64_SIGNALS.split()[1::2]}
-    refused |= set() if allow_signals else signals
+    for table in () if own_world else (seccomp.X86_64_SIGNALS, seccomp.X86_64_METADATA):
+        refused |= {int(word) for word in table.split()[1::2]}
     for number in range(0, 456):
-        if number in (44, 53, 56, 302, 435):
+        if number in (44, 53, 56, 302, 435):  # decided by an argument
             continue
         expected = seccomp.EPERM if number in refused else seccomp.ALLOW
         assert decide(code, number) == expected, number
@@ -68,6 +68,16 @@ def test_a_socket_pair_for_oneself_passes_and_nothing_that_reaches_further(progr
     assert decide(program[1], 41) == seccomp.EPERM
 
 
+def test_no_descriptor_may_signal_a_process_where_others_can_be_seen(program):
+    own_world, code = program
+    for call, commands in ((72, (8, 15)), (16, (0x8901, 0x8902))):  # fcntl, ioctl
+        for command in commands:
+            expected = seccomp.ALLOW if own_world else seccomp.EPERM
+            assert decide(code, call, args=(5, command, 1234, 0, 0, 0)) == expected
+            assert decide(code, call, args=(5, command | 1 << 32, 1234, 0, 0, 0)) == expected
+        assert decide(code, call, args=(5, 3, 0, 0, 0, 0)) == seccomp.ALLOW
+
+
 def test_unknown_calls_are_refused_and_other_machines_end_the_process(program):
     assert decide(program[1], 460) == seccomp.ENOSYS
     assert decide(program[1], 0x40000000 + 41) == seccomp.ENOSYS  # x32
@@ -75,4 +85,4 @@ def test_unknown_calls_are_refused_and_other_machines_end_the_process(program):
 
 
 def test_a_machine_without_a_table_has_no_filter():
-    assert seccomp.build("riscv64", allow_signals=True) is None
+    assert seccomp.build("riscv64", own_world=True) is None

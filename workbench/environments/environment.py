@@ -143,7 +143,7 @@ class Environment:
 
     def needs_sandbox(self, text: str) -> bool:
         """Whether `step(text)` runs code (milliseconds) rather than only looks (microseconds)."""
-        return not self.single_turn and text == "run"
+        return not self.single_turn and text in ("run", "run ")  # the parser takes both
 
     def step(self, text: str, *, too_long: bool = False) -> Step:
         """Act on one message of the policy.

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 from workbench.grading.compare import same_value
 from workbench.grading.evidence import collect_evidence
@@ -88,7 +89,8 @@ def final_judgement(
 def _judge(task, files, sandbox) -> tuple[Verdict, float]:
     cases = task.visible + task.hidden
     inputs = [case.args for case in cases]
-    result = sandbox.call(files, task.entry_file, task.entry_point, inputs, task.limits)
+    program = {path: text for path, text in files.items() if path != task.tests_file}
+    result = sandbox.call(program, task.entry_file, task.entry_point, inputs, task.limits)
     outcomes = _suite("visible_pristine", "visible", task, task.visible, result, 0)
     outcomes += _suite("hidden", "hidden", task, task.hidden, result, len(task.visible))
     return Verdict("call", result.status, outcomes, sandbox.name, GRADER), result.cpu_s
@@ -111,8 +113,15 @@ def _compare(task: Task, case: Case, answer: CaseResult, result: CallResult) -> 
         return answer.status, answer.error
     if same_value(answer.value, case.expected):
         return "passed", ""
-    call = f"{task.entry_point}({', '.join(map(repr, case.args))})"
-    return "wrong", f"{_cut(call)} got {_cut(repr(answer.value))} want {_cut(repr(case.expected))}"
+    call = f"{task.entry_point}({', '.join(map(_shown, case.args))})"
+    return "wrong", f"{_cut(call)} got {_shown(answer.value)} want {_shown(case.expected)}"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return _cut(repr(value))
+    except ValueError:  # Python writes no integer of more than 4300 digits, also inside a list
+        return f"{type(value).__name__} with a number too long to show"
 
 
 def _cut(text: str) -> str:

@@ -1,7 +1,7 @@
 """Scripted agents of mixed quality: the behaviour the base policy is pretrained on.
 
 Stage: pretraining. In: a bugfix task (whose bug the script knows) and a random generator. Out:
-an episode as a list of (message, observation). About one in six is competent; the others repair
+an episode as a list of (message, observation). About one in five is competent; the others repair
 the wrong line, repair it wrongly, run in circles, give up, stumble over the commands or edit the
 test. So the base can do every single thing a good agent does, and rarely does them together:
 what it lacks is what rewards can teach. Left out: anything learned from a person or a model.
@@ -22,14 +22,16 @@ from workbench.tasks.mutators import mutations
 WEIGHTS = {
     "expert": 0.13,
     "recover": 0.07,
-    "wrong_fix": 0.24,
-    "wrong_place": 0.16,
+    "wrong_fix": 0.22,
+    "wrong_place": 0.15,
     "loop": 0.13,
-    "quit": 0.12,
-    "malformed": 0.12,
-    "edit_tests": 0.03,
+    "quit": 0.11,
+    "malformed": 0.11,
+    "edit_tests": 0.08,
 }
-"""Share of each behaviour in the corpus: the dial that sets the base policy's solve rate."""
+"""Share of each behaviour in the corpus: the dials that set how often the base policy solves a
+task, and how often it edits the tests. At 0.03 the cheat is sampled too rarely to win against
+honest repair when both are paid."""
 
 Script = Iterator[str]
 

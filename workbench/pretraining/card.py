@@ -83,7 +83,7 @@ def _readme(card: dict) -> str:
 A Llama-architecture language model with {card["num_parameters"]:,} parameters, made by
 `python3 -m workbench pretrain` from text that this project generates; it has seen no other text.
 It knows six commands (`ls cat grep run edit submit`), a small corner of Python, and behaviour of
-mixed quality: about one scripted episode in six was competent. How skilled it starts is a dial
+mixed quality: about one scripted episode in five was competent. How skilled it starts is a dial
 of that corpus (`workbench/pretraining/behaviours.py`, WEIGHTS).
 
 | suite, dev split, temperature 1, 256 tasks | solved | 95 % interval |

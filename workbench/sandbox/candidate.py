@@ -21,10 +21,16 @@ _MESSAGE_CHARS = 200
 _VALUE_CHARS = 80
 
 
-def run(body, pipe, box):
-    """Execute one request in folder `box` and write its answer lines to the descriptor `pipe`."""
+def unpack(body, box):
+    """The request in `body`, its files written to folder `box`; nothing untrusted runs yet, so
+    whatever is raised here (a full disk) is not the candidate's doing."""
     request = encoding.parse_json(body.decode())
     _write_files(request["files"], box)
+    return request
+
+
+def run(request, pipe, box):
+    """Execute one request in folder `box` and write its answer lines to the descriptor `pipe`."""
     modules = _Modules(request["files"], box)
     sys.meta_path.insert(0, modules)
     sys.path.insert(0, box)  # for packages, which the line above leaves to Python
@@ -94,9 +100,10 @@ def _read(path):
 
 
 def _run_cases(request, modules, pipe, box):
-    function = _load(request, modules, pipe, box)
-    if function is None:
+    loaded = _load(request, modules, pipe, box)
+    if not loaded:
         return
+    (function,) = loaded
     for args in request["inputs"]:
         try:
             value = function(*encoding.decode(args))
@@ -108,11 +115,12 @@ def _run_cases(request, modules, pipe, box):
 
 
 def _load(request, modules, pipe, box):
+    """The entry point in a list; an empty one if the program could not be loaded, which is said."""
     entry_file, entry_point = request["entry_file"], request["entry_point"]
     name = entry_file.removesuffix(".py").replace("/", ".")
     try:
         modules.load(name)
-        return getattr(sys.modules[name], entry_point)
+        return [getattr(sys.modules[name], entry_point)]
     except AttributeError as error:
         if error.obj is sys.modules.get(name) and error.name == entry_point:
             text = f"NameError {entry_file}: function '{entry_point}' is not defined"
@@ -121,7 +129,7 @@ def _load(request, modules, pipe, box):
             _say_not_loaded(error, pipe, box)
     except BaseException as error:
         _say_not_loaded(error, pipe, box)
-    return None
+    return []
 
 
 def _say_not_loaded(error, pipe, box):

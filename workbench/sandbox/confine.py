@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 
-from workbench.sandbox import filetree, kernel, landlock, seccomp
+from workbench.sandbox import filetree, kernel, landlock, removal, seccomp
 
 PIPE = 3
 """The result pipe's descriptor in a run; 0, 1 and 2 are /dev/null and nothing else is open."""
@@ -81,10 +81,7 @@ class Minimal:
 
     def clean(self):
         """In the server: remove what the run wrote."""
-        import shutil  # loads compression libraries, which tier 3 need not copy in each fork
-
-        for name in os.listdir(self._folder):
-            shutil.rmtree(os.path.join(self._folder, name), onerror=_open_and_retry)
+        removal.empty_folder(self._folder)
 
 
 class Filters(Minimal):
@@ -95,7 +92,7 @@ class Filters(Minimal):
     def prepare(self, folder):
         """Raises OSError where seccomp or Landlock is missing."""
         super().prepare(folder)
-        program = seccomp.build(os.uname().machine, allow_signals=False)
+        program = seccomp.build(os.uname().machine, own_world=False)
         if program is None:
             raise OSError(f"no table of system calls for {os.uname().machine}")
         self._filter = kernel.prepare_filter(program)
@@ -148,7 +145,7 @@ class Namespaces(Minimal):
     def prepare(self, folder):
         """In the server: leave the machine's file tree for a read-only one of libraries."""
         self._pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        program = seccomp.build(os.uname().machine, allow_signals=True)
+        program = seccomp.build(os.uname().machine, own_world=True)
         self._filter = kernel.prepare_filter(program) if program else None
         filetree.make_root(self.box)
         kernel.drop_capability_bounds()
@@ -200,16 +197,6 @@ def _children():
             return [int(pid) for pid in file.read().split()]
     except OSError:
         return []
-
-
-def _open_and_retry(remove, path, _):
-    """A run may take away its own folders' permissions."""
-    import shutil
-
-    os.chmod(os.path.dirname(path), 0o700)
-    if os.path.isdir(path) and not os.path.islink(path):
-        os.chmod(path, 0o700)
-    shutil.rmtree(path, ignore_errors=True) if remove is not os.unlink else os.unlink(path)
 
 
 def _run_uid(number):

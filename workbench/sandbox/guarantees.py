@@ -59,6 +59,10 @@ def write(path):
         file.write("here")
     return f"wrote {path}"
 
+def mode(path):
+    os.chmod(path, 0o700)
+    return f"changed the permissions of {path}"
+
 def descriptors(_):
     found = []
     for number in range(256):
@@ -78,7 +82,8 @@ def regain(_):
     return "user id 0 and its rights"
 
 ACTIONS = dict(fork=fork, spawn=spawn, connect=connect, signal=signal, allocate=allocate, read=read,
-               write=write, descriptors=descriptors, environment=environment, regain=regain)
+               write=write, mode=mode, descriptors=descriptors, environment=environment,
+               regain=regain)
 '''
 
 
@@ -139,6 +144,7 @@ def _ask(sandbox, secret, target):
     attempts = (
         ("read a file of yours", "read", secret, "open a file in the temporary folder"),
         ("write a file of yours", "write", target, "create a file in the temporary folder"),
+        ("lock you out of a file of yours", "mode", secret, "change its permissions"),
         ("use the network", "connect", None, "make a socket"),
         ("see or signal your processes", "signal", os.getpid(), "signal 0 to this process"),
         ("start processes", "fork", None, "fork"),

@@ -38,6 +38,10 @@ MAX_REMEMBERED = 20_000
 """Results kept for reuse; the oldest is dropped first."""
 MIN_MEMORY_MB = 64
 """Below this the interpreter itself does not fit."""
+MAX_MEMORY_MB, MAX_LIMIT_S = 1 << 24, 86_400
+"""Above these a limit limits nothing, and the system calls that set it overflow."""
+MAX_NAME_BYTES = 255
+"""Longest name of a file or folder on common systems."""
 
 
 def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> LocalSandbox:
@@ -249,12 +253,18 @@ def _check_path(path: str) -> None:
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
+    if not all(len(os.fsencode(part)) <= MAX_NAME_BYTES for part in parts):
+        raise ValueError(f"expected names of at most {MAX_NAME_BYTES} bytes, got {path!r:.80}")
 
 
 def _check_limits(limits: Limits) -> None:
-    if not (0 < limits.cpu_s and 0 < limits.wall_s and limits.memory_mb >= MIN_MEMORY_MB):
+    seconds = (limits.cpu_s, limits.wall_s)
+    if not all(0 < value <= MAX_LIMIT_S for value in seconds) or not (
+        isinstance(limits.memory_mb, int) and MIN_MEMORY_MB <= limits.memory_mb <= MAX_MEMORY_MB
+    ):
         raise ValueError(
-            f"limits: expected cpu_s > 0, wall_s > 0, memory_mb >= {MIN_MEMORY_MB}, got {limits}"
+            f"limits: expected cpu_s and wall_s above 0 and at most {MAX_LIMIT_S}, memory_mb a "
+            f"whole number from {MIN_MEMORY_MB} to {MAX_MEMORY_MB}, got {limits}"
         )
 
 

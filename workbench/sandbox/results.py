@@ -195,7 +195,8 @@ def _strings(body, count):
         raise _Malformed("a line that is not JSON") from None
     if type(found) is not list or len(found) != count or any(type(x) is not str for x in found):
         raise _Malformed(f"a line that is not {count} texts")
-    return [text[:400] for text in found]
+    # half a surrogate pair cannot be written, printed or tokenized: shown as its escape instead
+    return [text[:400].encode("utf-8", "backslashreplace").decode() for text in found]
 
 
 def _how_it_ended(response, limits):

@@ -15,8 +15,10 @@ ALLOW, KILL = 0x7FFF0000, 0x80000000
 EPERM, ENOSYS = 0x00050000 | 1, 0x00050000 | 38
 THREADS_ONLY = "threads only"
 OWN_LIMITS, LOCAL_PAIR, NO_ADDRESS = ("equal", 0, 0), ("equal", 0, 1), ("equal", 4, 0)
+NO_FCNTL_OWNER, NO_IOCTL_OWNER = ("not", 1, (8, 15)), ("not", 1, (0x8901, 0x8902))
 """Decided by an argument: clone passes for threads, prlimit64 for the calling process, socketpair
-for AF_UNIX and sendto without an address (an asyncio loop wakes itself through such a pair)."""
+for AF_UNIX and sendto without an address (an asyncio loop wakes itself through such a pair); fcntl
+and ioctl pass unless they name a process for a descriptor to signal (with SIGKILL, if asked to)."""
 
 _AUDIT_X86_64 = 0xC000003E
 _CLONE_THREAD = 0x00010000
@@ -47,19 +49,28 @@ process_mrelease 448
 """Names and numbers refused with EPERM on x86-64."""
 X86_64_SIGNALS = "kill 62 rt_sigqueueinfo 129 tkill 200 tgkill 234 rt_tgsigqueueinfo 297"
 """Refused as well where no pid namespace hides other processes."""
+X86_64_METADATA = """
+chmod 90 fchmod 91 chown 92 fchown 93 lchown 94 utime 132 setxattr 188 lsetxattr 189 fsetxattr 190
+removexattr 197 lremovexattr 198 fremovexattr 199 utimes 235 fchownat 260 futimesat 261
+fchmodat 268 utimensat 280 fchmodat2 452
+"""
+"""Refused as well where no mount namespace hides your files: Landlock rules what is in a file, not
+who may use it, and a run often has your user id."""
 _X86_64_LAST = 456
 
 
-def build(machine, *, allow_signals):
+def build(machine, *, own_world):
     """The program for `machine` ("x86_64"), or None where the system call numbers are not known.
 
-    allow_signals: True where the run sees no process but its own.
+    own_world: True where namespaces hide all processes and files but the run's own.
     """
     if machine != "x86_64":
         return None
-    words = (X86_64 if allow_signals else X86_64 + " " + X86_64_SIGNALS).split()
+    more = "" if own_world else f" {X86_64_SIGNALS} {X86_64_METADATA}"
+    words = (X86_64 + more).split()
     rules = dict.fromkeys(map(int, words[1::2]), EPERM)
     rules |= {44: NO_ADDRESS, 53: LOCAL_PAIR, 56: THREADS_ONLY, 302: OWN_LIMITS}
+    rules |= {} if own_world else {16: NO_IOCTL_OWNER, 72: NO_FCNTL_OWNER}
     rules |= {435: ENOSYS}  # clone3 hides its flags behind a pointer; libc falls back to clone
     check_machine = [
         _load(4),
@@ -95,6 +106,10 @@ def _tree(ranges):
 def _decide(action):
     if action == THREADS_ONLY:
         return [_load(16), _jump(0x45, _CLONE_THREAD, 0, 1), _return(ALLOW), _return(EPERM)]
+    if isinstance(action, tuple) and action[0] == "not":
+        _, argument, values = action  # commands are 32 bits: the kernel ignores the other word
+        jumps = [_jump(0x15, v, len(values) - i, 0) for i, v in enumerate(values)]
+        return [_load(16 + 8 * argument), *jumps, _return(ALLOW), _return(EPERM)]
     if isinstance(action, tuple):
         _, argument, value = action
         low, high = 16 + 8 * argument, 20 + 8 * argument  # each argument is two words

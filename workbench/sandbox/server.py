@@ -22,7 +22,7 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
         sys.modules[_name] = type(sys)(_name)
         sys.modules[_name].__path__ = [_folder]
 
-from workbench.sandbox import confine, kernel, serving, wire
+from workbench.sandbox import confine, kernel, removal, serving, wire
 
 WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "re", "string")
 """Loaded before the first fork because solutions often import them."""
@@ -35,6 +35,8 @@ def main(control, parent, strongest, folder):
         __import__(name)
     for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
         del sys.modules[name]  # a candidate's own module may have that name
+    if kernel.available():  # what a killed server leaves behind becomes this process's child
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
         walls, declined = _choose(strongest, folder, control)
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
@@ -45,11 +47,9 @@ def main(control, parent, strongest, folder):
         )
         os.close(held_by_server)
         _watch_over(server, alive, parent)
+        walls.sweep(server)  # a server that was killed has left that to this process
     finally:
-        if os.path.exists(folder):
-            import shutil  # not before the server proper is forked from this process
-
-            shutil.rmtree(folder, ignore_errors=True)
+        removal.remove_folder(folder)
 
 
 def _choose(strongest, folder, control):

@@ -184,13 +184,14 @@ def be_the_run(walls, requests, pipe):
             _, size, cpu_s, _, memory_mb = wire.REQUEST.unpack(head)
             body = wire.receive(lambda view: os.readv(requests, [view]), size)
             os.close(requests)
+            request = candidate.unpack(body, walls.box)
             confine.set_limits(cpu_s, memory_mb)
             gc.enable()
             os.write(pipe, wire.READY)
         except BaseException as error:
             os.write(pipe, wire.FAILED + repr(error).encode())
             return
-        candidate.run(body, pipe, walls.box)
+        candidate.run(request, pipe, walls.box)
     except MemoryError:
         os._exit(wire.OUT_OF_MEMORY)
     finally:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.sandbox import wire
+from workbench.sandbox import removal, wire
 from workbench.sandbox.results import Response
 
 START_S = 60.0
@@ -34,6 +33,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",  # else each thread sets 64 MiB of the run's address space aside
 }
 """All the environment a server and its runs have, besides HOME and TMPDIR."""
 
@@ -114,7 +114,7 @@ class Worker:
             self._process.kill()
             self._process.wait()
         self._socket.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        removal.remove_folder(self._folder)
 
     def _receive(self, size):
         data = wire.receive(self._socket.recv_into, size)
@@ -183,6 +183,9 @@ class Keeper:
         return Response(wire.FAULT, 0, reason.encode(), 0.0, 0.0, restarts)
 
     def _drop_worker(self):
-        if self._worker is not None:
-            self._worker.close()
-        self._worker = None
+        worker = self._worker
+        try:
+            if worker is not None:
+                worker.close()
+        finally:
+            self._worker = None  # whatever happened, the next job gets a server that lives

@@ -2,18 +2,22 @@
 
 Stage: tasks. In: a random generator and the compositions of one split. Out: `Spec`s, each with
 its words, its meaning and one to three bodies of Python. A *composition* is a spec without its
-numbers ("sum of double of above K"); the splits are disjoint by composition, so that a dev or
-test function asks for a combination that no training text contains. Left out, compared with
-real code: strings, dictionaries, state, several files that call each other, anything slow.
+numbers ("sum of double of above K"). The splits are disjoint by what compositions mean, not only
+by their words: "if even then A else B" is in the same split as "if odd then B else A". So a dev
+or test function is one that no training text asks for in any words. Left out, compared with real
+code: strings, dictionaries, state, several files that call each other, anything slow.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from workbench.tasks import execute
 
 AGGREGATES = ("sum", "list", "max", "min", "sorted", "reversed")
 """What a list function does with the values it kept; `count` joins them without a map."""
@@ -49,8 +53,8 @@ class Composition:
 
     @property
     def split(self) -> str:
-        """The split this composition belongs to, decided by the hash of its name alone."""
-        bucket = int(hashlib.sha256(self.key.encode()).hexdigest(), 16) % 100
+        """The split this composition belongs to, decided by the hash of what it means."""
+        bucket = int(hashlib.sha256(meaning(self).encode()).hexdigest(), 16) % 100
         for split, share in SPLITS.items():
             if bucket < share:
                 return split
@@ -74,6 +78,7 @@ class Spec:
     """The numbers it mentions; inputs near them tell off-by-one bugs apart."""
 
 
+@functools.cache
 def compositions(split: str | None = None) -> tuple[Composition, ...]:
     """All compositions, or those of one split. `count` ignores its map, so it has none."""
     lists = itertools.product(AGGREGATES, MAPS, ("all", *CONDITIONS))
@@ -90,12 +95,33 @@ def compositions(split: str | None = None) -> tuple[Composition, ...]:
     return tuple(c for c in everything if split in (None, c.split))
 
 
+@functools.cache
+def meaning(composition: Composition) -> str:
+    """What the composition computes on fixed inputs, as text: equal for two that mean the same.
+
+    Every K is the same number (3, then 7), so that the order of two numbers does not hide a twin.
+    """
+    rng = random.Random("meaning")
+    lists = [([rng.randint(-9, 9) for _ in range(i % 5)],) for i in range(60)]
+    inputs = lists if composition.family == "list" else [(n,) for n in range(-20, 21)]
+    answers = []
+    for k in (3, 7):
+        spec = _write_spec(composition, lambda: k)
+        source = "\n".join((f"def f({spec.argument}):", *spec.bodies[0])) + "\n"
+        answers += [execute.call(source, "f", args) for args in inputs]
+    return f"{composition.family} {answers}"
+
+
 def make_spec(composition: Composition, rng: random.Random) -> Spec:
     """The composition with its numbers drawn from `rng`, in words and in Python."""
+    return _write_spec(composition, lambda: rng.choice(NUMBERS))
+
+
+def _write_spec(composition: Composition, draw_number: Callable[[], int]) -> Spec:
     numbers = []
 
     def fill(word: str, template: str, value: str) -> tuple[str, str]:
-        k = rng.choice(NUMBERS)
+        k = draw_number()
         if "K" in word:
             numbers.append(k)
         return word.replace("K", str(k)), template.format(v=value, k=k)
