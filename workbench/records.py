@@ -43,8 +43,6 @@ class Limits:
     """Wall-clock deadline in seconds: generous, so that a busy machine does not flip a verdict."""
     memory_mb: int = 512
     """Address space in MiB."""
-    output_kb: int = 64
-    """Captured stdout and stderr are cut after this many KiB."""
 
 
 @dataclass(frozen=True)

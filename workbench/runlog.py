@@ -89,7 +89,7 @@ class RunLog:
 
     def append_metrics(self, row: Mapping[str, Any]) -> None:
         """Add one row; numbers that are not finite are stored as null."""
-        _append(self._metrics, (json.dumps(_finite(row), allow_nan=False) + "\n").encode())
+        _append(self._metrics, (json.dumps(as_stored(row), allow_nan=False) + "\n").encode())
 
     def append_iteration(self, stored: StoredIteration) -> None:
         """Add one iteration's rollouts as a gzip member of their own."""
@@ -99,7 +99,7 @@ class RunLog:
                 "task": to_json(task),
                 "group": to_json(group),
                 "rewards": to_json(rewards),
-                "advantages": _finite(advantages),
+                "advantages": as_stored(advantages),
             }
             for task, group, rewards, advantages in zip(
                 stored.tasks, stored.groups, stored.rewards, stored.advantages, strict=True
@@ -248,7 +248,7 @@ def write_json(path: Path, value: Any) -> None:
     """Write a JSON file so that a reader, or a kill, sees the old text or the new, never half."""
     part = path.with_name(f".{path.name}.part")
     with open(part, "w", encoding="utf-8") as file:
-        file.write(json.dumps(_finite(value), indent=1, allow_nan=False) + "\n")
+        file.write(json.dumps(as_stored(value), indent=1, allow_nan=False) + "\n")
         file.flush()
         os.fsync(file.fileno())
     os.replace(part, path)
@@ -288,12 +288,12 @@ def _append(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _finite(value: Any) -> Any:
-    """The same value with null in the place of nan and infinities, which JSON does not have."""
+def as_stored(value: Any) -> Any:
+    """The value as JSON can hold it: tuples as lists, None in the place of nan and infinities."""
     if isinstance(value, Mapping):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return {key: as_stored(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
+        return [as_stored(inner) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -1,5 +1,6 @@
 """A run that is killed at any moment, and resumed, ends like one that never was."""
 
+import math
 import os
 import shutil
 import signal
@@ -150,6 +151,22 @@ def test_another_run_is_not_resumed_by_mistake(make_policy, tasks, sandbox, brev
             **(settings | dict(folder=tmp_path / "nowhere")),
             resume=True,
         )
+
+
+def test_settings_that_json_writes_differently_are_still_the_same_run(
+    make_policy, tasks, sandbox, brevity, tmp_path
+):
+    rl = RLConfig(
+        iterations=1, tasks_per_iteration=2, group_size=2, clip_high=math.inf, betas=(0.9, 0.9)
+    )
+    settings = dict(
+        config=TrainConfig(rl=rl, max_turns=1, dtype="float32"),
+        reward=brevity,
+        folder=tmp_path / "run",
+    )
+    first = train(make_policy(), tasks, sandbox, "rl", **settings).wait()
+    again = train(make_policy(), tasks, sandbox, "rl", **settings, resume=True).wait()
+    assert again.policy.version == first.policy.version
 
 
 @pytest.fixture

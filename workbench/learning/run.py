@@ -27,7 +27,7 @@ from workbench.learning.rows import evaluation_row
 from workbench.learning.update import StopRequested
 from workbench.records import Task
 from workbench.rewards import RewardDesign, all_pass, tampered
-from workbench.runlog import RUNS, RunLog, load_run
+from workbench.runlog import RUNS, RunLog, as_stored, load_run
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
@@ -266,7 +266,7 @@ def _new_folder(recipe: str, seed: int) -> Path:
 
 def _check_same_run(folder: Path, described: dict[str, Any]) -> None:
     """Raise ValueError unless the run in `folder` was started with these settings."""
-    stored = load_run(folder).config
+    stored, described = load_run(folder).config, as_stored(described)
     described = described | {"config": described["config"] | {"update_threads": None}}
     stored = stored | {"config": stored["config"] | {"update_threads": None}}  # changes nothing
     frozen = [("policy", "frozen_hash"), ("machine", "torch_threads")]
