@@ -287,13 +287,15 @@ def test_lora_trains_only_the_adapters_with_their_own_learning_rate(
 
     model = build_model(tokenizer, hidden=32, layers=2, heads=2, intermediate=64)
     base = {n: p.detach().clone() for n, p in model.named_parameters()}
+    torch.manual_seed(0)  # peft draws the adapters' first weights from the global generator
     lora = LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", task_type="CAUSAL_LM")
     policy = CausalLMPolicy(get_peft_model(model, lora), tokenizer)
     before = policy.version
     run = train(policy, tasks, sandbox, "rl", config=SMALL, reward=brevity, folder=tmp_path / "run")
     run.wait()
     assert policy.version != before
-    assert run.metrics[0]["lr"] == 1e-3 and run.metrics[1]["ratio_gap_max"] < 1e-4
+    gaps = [row["ratio_gap_max"] for row in run.metrics if row["num_updates"]]
+    assert run.metrics[0]["lr"] == 1e-3 and gaps and max(gaps) < 1e-4
     for name, parameter in policy.model.get_base_model().named_parameters():
         if "lora" not in name:
             assert torch.equal(parameter, base[name.replace(".base_layer", "")])

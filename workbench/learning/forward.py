@@ -45,12 +45,13 @@ def policy_logprobs(
         ).last_hidden_state
         before = hidden[:, :-1][batch.loss_mask[:, 1:]]  # (N, hidden): one place before its token
         logits = model.get_output_embeddings()(before)
-    log_probs = torch.log_softmax(logits.float(), dim=-1)  # (N, V)
+    exact = torch.promote_types(logits.dtype, torch.float32)  # float64 stays what it is
+    log_probs = torch.log_softmax(logits.to(exact), dim=-1)  # (N, V)
     sampled = batch.ids[batch.loss_mask]  # (N,) in the same order as `before`
     chosen = log_probs.gather(1, sampled[:, None])[:, 0]
     with torch.no_grad():
         entropy = -(log_probs.exp() * log_probs).sum(dim=1)
-    empty = torch.zeros(batch.ids.shape, dtype=torch.float32, device=batch.ids.device)
+    empty = torch.zeros(batch.ids.shape, dtype=exact, device=batch.ids.device)
     return empty.masked_scatter(batch.loss_mask, chosen), empty.masked_scatter(
         batch.loss_mask, entropy
     )
