@@ -14,7 +14,9 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 def test_a_block_compiles_and_its_imports_exist(block):
     tree = ast.parse(block)
     imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    exec(compile(ast.Module(imports, []), "README", "exec"), {})
+    names = {}
+    exec(compile(ast.Module(imports, []), "README", "exec"), names)
+    assert {alias.name for node in imports for alias in node.names} <= names.keys()
 
 
 def test_every_command_it_shows_is_one_the_program_knows():

@@ -4,10 +4,11 @@ import random
 
 import pytest
 
+from workbench.environments import Environment
+from workbench.policies.tiny import build_tokenizer
 from workbench.pretraining.behaviours import SCRIPTS, WEIGHTS, find_bug, play
 from workbench.pretraining.corpus import FIRST_INDEX, conversations, encode
 from workbench.pretraining.trusted import TrustedRunner
-from workbench.policies.tiny import build_tokenizer
 from workbench.tasks import DEFAULT_COUNT, load_tasks
 from workbench.tasks.bugfix import bugfix_task
 from workbench.tasks.grammar import compositions, make_spec
@@ -34,7 +35,10 @@ def test_no_dev_or_test_composition_occurs_in_the_corpus():
         for c in compositions(split)
     }
     seen = {spec for messages in CORPUS for _, text in messages for spec in specs_in(text)}
-    assert len(seen & {words_without_numbers(make_spec(c, random.Random(0)).words) for c in compositions("train")}) > 300
+    trained = {
+        words_without_numbers(make_spec(c, random.Random(0)).words) for c in compositions("train")
+    }
+    assert len(seen & trained) > 300
     assert not seen & held_out
 
 
@@ -47,8 +51,6 @@ def test_trusted_answers_equal_the_sandboxs(behaviour, sandbox):
     for index in range(4):
         task = bugfix_task("train", FIRST_INDEX + index)
         rng = random.Random(index)
-        from workbench.environments import Environment
-
         environment = Environment(task, sandbox)
         environment.reset()
         for message, observation in play(task, behaviour, rng):
@@ -82,7 +84,12 @@ def test_only_what_the_policy_says_and_file_listings_carry_loss():
     document = encode(messages, tokenizer)
     act, end = tokenizer.convert_tokens_to_ids(["<|act|>", "<|end|>"])
     assert document.ids[0] == tokenizer.bos_token_id
-    by_weight = {w: tokenizer.decode([i for i, v in zip(document.ids, document.weights) if v == w]) for w in (1.0, 0.25)}
+    by_weight = {
+        weight: tokenizer.decode(
+            [i for i, w in zip(document.ids, document.weights) if w == weight]
+        )
+        for weight in (1.0, 0.25)
+    }
     assert by_weight == {1.0: "cat lib.py<|end|>submit<|end|>", 0.25: "1|x<|end|>"}
     assert all(w == 0 for i, w in zip(document.ids, document.weights) if i == act)
 

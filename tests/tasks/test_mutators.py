@@ -15,8 +15,8 @@ def test_the_list_of_mutators_is_pinned():
     "line, mutator, wrong",
     [
         ("        if x > 0:", "greater_to_less", "        if x < 0:"),
-        ("    return max([x for x in xs], default=0)", "max_to_min", "    return min([x for x in xs], default=0)"),
-        ("    return n * 2 if n > 0 else -n", "swapped_branches", "    return -n if n > 0 else n * 2"),
+        ("    return max(ys, default=0)", "max_to_min", "    return min(ys, default=0)"),
+        ("    return n if n > 0 else -n", "swapped_branches", "    return -n if n > 0 else n"),
         ("    return total", "missing_return", "    total"),
         ("    for x in xs:", "missing_colon", "    for x in xs"),
         ("    return ys[::-1]", "lost_reverse", "    return ys"),

@@ -5,10 +5,10 @@ import itertools
 import pytest
 
 from workbench.grading import grade_many
-from workbench.records import from_json, to_json, Task
+from workbench.records import Task, from_json, to_json
 from workbench.tasks import load_tasks, save_tasks
-from workbench.tasks.grammar import compositions
 from workbench.tasks.bugfix import bugfix_task
+from workbench.tasks.grammar import compositions
 
 
 def composition_keys(task):

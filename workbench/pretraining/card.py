@@ -90,7 +90,8 @@ of that corpus (`workbench/pretraining/behaviours.py`, WEIGHTS).
 |---|---|---|
 {rows}
 
-Policy hash `{card["policy_hash"]}`, made on {card["made_on"]}; settings, training log and package versions are in
-`card.json`. No composition of the dev or test split occurs in its corpus. Licence: Apache-2.0.
+Policy hash `{card["policy_hash"]}`, made on {card["made_on"]}; settings, training log and package
+versions are in `card.json`. No composition of the dev or test split occurs in its corpus.
+Licence: Apache-2.0.
 Use it to learn how RL works on code; it is of no use as a programmer.
 """

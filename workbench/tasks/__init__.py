@@ -31,7 +31,7 @@ def load_tasks(source: str | Path, split: str = "train", count: int | None = Non
 
     Args:
         source: a suite's name or a path.
-        split: "train", "dev" or "test": disjoint by composition. Everything is tuned on dev;
+        split: "train", "dev" or "test": disjoint by what the functions mean. Tune on dev;
             test is for figures that are published.
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or
             the whole file.
@@ -39,7 +39,7 @@ def load_tasks(source: str | Path, split: str = "train", count: int | None = Non
         ValueError: unknown suite, split or broken line (says which line and field).
 
     >>> load_tasks("bugfix", split="dev", count=1)[0].statement
-    'fix slot'
+    'fix wrap'
     """
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {sorted(SPLITS)}, got {split!r}")

@@ -106,7 +106,7 @@ def meaning(composition: Composition) -> str:
     inputs = lists if composition.family == "list" else [(n,) for n in range(-20, 21)]
     answers = []
     for k in (3, 7):
-        spec = _write_spec(composition, lambda: k)
+        spec = _write_spec(composition, lambda k=k: k)
         source = "\n".join((f"def f({spec.argument}):", *spec.bodies[0])) + "\n"
         answers += [execute.call(source, "f", args) for args in inputs]
     return f"{composition.family} {answers}"
@@ -166,7 +166,9 @@ def _list_bodies(aggregate: str, expression: str, condition: str) -> tuple[tuple
         step = "total += 1" if aggregate == "count" else step
     else:
         start, step, end = "ys = []", f"ys.append({expression})", finish("ys")
-    inside = (f"        if {condition}:", f"            {step}") if condition else (f"        {step}",)
+    inside = (f"        {step}",)
+    if condition:
+        inside = (f"        if {condition}:", f"            {step}")
     loop = (f"    {start}", "    for x in xs:", *inside, f"    return {end}")
     return one_line, two_steps, loop
 
@@ -192,6 +194,9 @@ def draw_inputs(spec: Spec, rng: random.Random, count: int) -> list[tuple]:
 
     found: dict[str, tuple] = {}
     while len(found) < count:
-        args = ([number() for _ in range(rng.randint(2, 4))],) if spec.argument == "xs" else (number(),)
+        if spec.argument == "xs":
+            args = ([number() for _ in range(rng.randint(2, 4))],)
+        else:
+            args = (number(),)
         found[repr(args)] = args
     return list(found.values())
