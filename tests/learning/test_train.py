@@ -16,10 +16,12 @@ from workbench.learning.checkpoint import derive_seed
 from workbench.learning.forward import plain_attention
 from workbench.learning.loop import tasks_of_iteration, token_loss
 from workbench.learning.losses import sequence_mean_weights
+from workbench.learning.run import HONEST
 from workbench.learning.update import update
 from workbench.policies import ScriptedPolicy
 from workbench.rewards import RewardDesign
 from workbench.runlog import load_run
+from workbench.sandbox import CallResult, CaseResult
 
 SMALL = TrainConfig(
     rft=RFTConfig(num_tasks=4, group_size=2, tasks_per_iteration=2),
@@ -326,3 +328,28 @@ def test_settings_that_cannot_work_are_refused_at_once(
     with pytest.raises(ValueError, match=message):
         train(**(arguments | change), folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("recipe", ["rft", "rl"])
+def test_when_nothing_can_be_judged_the_run_fails_and_loses_nothing(
+    recipe, make_policy, tasks, sandbox, brevity, tmp_path, monkeypatch
+):
+    policy = make_policy()
+    before = policy.version
+    with monkeypatch.context() as broken:
+        broken.setattr(
+            type(sandbox), "call", lambda self, f, e, p, inputs, limits=None: CallResult(
+                "sandbox_error",
+                (CaseResult("missing", error="no room"),) * len(inputs),
+                "no room",
+            )
+        )  # fmt: skip
+        run = train(policy, tasks, sandbox, recipe, config=SMALL, reward=HONEST,
+                    folder=tmp_path / "run")  # fmt: skip
+        with pytest.raises(RuntimeError, match="not one of .* could be judged.*sandbox_error"):
+            run.wait()
+    assert run.state == "failed" and policy.version == before
+    assert load_run(tmp_path / "run").metrics == []
+    again = train(policy, tasks, sandbox, recipe, config=SMALL, reward=HONEST,
+                  folder=tmp_path / "run", resume=True)  # fmt: skip
+    assert again.wait().state == "finished"

@@ -3,18 +3,22 @@
 import asyncio
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from workbench.records import Limits
-from workbench.sandbox import open_sandbox
+from workbench.sandbox import open_sandbox, wire
+from workbench.sandbox.results import Response
+from workbench.sandbox.worker import Keeper
 
 TOP = Path(__file__).resolve().parents[2]
 DOUBLE = {"lib.py": "def f(xs):\n    return [2 * x for x in xs]\n"}
@@ -291,6 +295,46 @@ def test_a_server_that_keeps_dying_is_our_fault_and_counted():
         assert [case.status for case in found[0].results] == ["missing"]
         assert sandbox.stats.faults == 1
         assert call(sandbox, "return x").results[0].value == 1
+
+
+class OneAnswer:
+    """A worker that gives prepared responses, one a question."""
+
+    hello = {"tier": 3}
+
+    def __init__(self, *responses):
+        self.responses, self.asked = list(responses), 0
+
+    def wait_ready(self):
+        pass
+
+    def ask(self, body, limits):
+        self.asked += 1
+        return self.responses.pop(0)
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    "first, asked",
+    [
+        (Response(wire.EXITED, -signal.SIGKILL, b"", 0.1, 0.2), 2),  # the memory killer, say
+        (Response(wire.EXITED, -signal.SIGKILL, b"", 5.0, 5.1), 1),  # its hard CPU limit
+        (Response(wire.CPU_LIMIT, -signal.SIGKILL, b"", 0.1, 0.2), 1),  # ended by the server
+        (Response(wire.EXITED, -signal.SIGSEGV, b"", 0.1, 0.2), 1),  # its own doing
+    ],
+)
+def test_a_run_killed_by_no_limit_of_ours_is_repeated_once(first, asked):
+    last = Response(wire.EXITED, -signal.SIGKILL, b"", 0.1, 0.2)
+    worker, jobs, answer = OneAnswer(first, last), queue.SimpleQueue(), Future()
+    keeper = Keeper(jobs, worker)
+    jobs.put((b"", Limits(cpu_s=5.0), answer))
+    got = answer.result(timeout=30)
+    keeper.announce_close()
+    keeper.close()
+    assert worker.asked == asked
+    assert got == (first if asked == 1 else last)
 
 
 def descendants(pid):

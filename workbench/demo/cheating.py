@@ -128,7 +128,10 @@ def sentence(result: dict[str, Any]) -> str:
 def settle(
     folder: Path, config: TrainConfig, minutes: float | None, num_test: int, spent_s: float
 ) -> TrainConfig:
-    """The settings with the RL iterations that fit, fixed before the first run starts."""
+    """The settings with the RL iterations that fit, fixed before the first run starts.
+
+    The learning rate stays as it is: what is shown is the beginning of a training, not its end.
+    """
 
     def make() -> dict[str, int]:
         if minutes is None:
@@ -140,4 +143,5 @@ def settle(
         return {"rl_iterations": min(ITERATIONS, max(5, int(free / len(ARMS) / per_iteration)))}
 
     iterations = fixed_counts(folder, make)["rl_iterations"]
-    return replace(config, evaluate_every=0, rl=replace(config.rl, iterations=iterations))
+    rl = replace(config.rl, iterations=iterations, lr_final_fraction=1.0)
+    return replace(config, evaluate_every=0, rl=rl)

@@ -9,6 +9,7 @@ a critic, a KL term, sampling and updating at the same time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from workbench.learning.journal import Journal
 from workbench.learning.optimiser import make_optimiser, set_learning_rate
 from workbench.learning.rows import IterationRow, Stopwatch, rollout_stats
 from workbench.learning.update import update
-from workbench.records import Task
+from workbench.records import Group, Task
 from workbench.rewards import RewardDesign, totals
 from workbench.runlog import StoredIteration
 
@@ -45,8 +46,8 @@ def improve_by_rl(
 ) -> None:
     """Run RL iterations from where `journal` says the run is to `config.rl.iterations`.
 
-    Raises StopRequested if the run is stopped; the policy is then as after the last whole
-    iteration.
+    Raises StopRequested if the run is stopped, RuntimeError if nothing could be judged; the policy
+    is then as after the last whole iteration.
     """
     rl = config.rl
     optimiser = make_optimiser(policy.model, rl)
@@ -72,6 +73,7 @@ def improve_by_rl(
             # 2. Score: the tests have run, now the design says what the results are worth.
             breakdowns = reward.score_groups(groups, chosen)
             rewards = totals(breakdowns)  # (B, G); nan = could not be judged, left out
+            require_judged(groups, rewards)
 
             # 3. Credit: each attempt against the others at its task.
             advantages = group_advantages(
@@ -115,6 +117,19 @@ def improve_by_rl(
                 *(tuple(map(tuple, breakdowns)), tuple(map(tuple, advantages.tolist()))),
             )
             journal.completed(row.flat(), Place("rl", iteration + 1), stored)
+
+
+def require_judged(groups: Sequence[Group], rewards: np.ndarray) -> None:
+    """Raise RuntimeError if not one attempt could be judged: nothing can be learned from that,
+    and the fault is ours. One verdict among many is only left out and counted."""
+    if np.isnan(rewards).all():
+        verdicts = [t.verdict for group in groups for t in group.trajectories]
+        found = Counter(verdict.status for verdict in verdicts).most_common(1)[0][0]
+        raise RuntimeError(
+            f"expected rewards, got none: not one of {len(verdicts)} attempts could be judged "
+            f"(most verdicts: {found!r}, sandbox {verdicts[0].sandbox!r}). The policy is as before "
+            "this iteration; try sandbox.guarantees(), then train(..., resume=True)"
+        )
 
 
 def token_loss(rl: RLConfig):

@@ -22,6 +22,7 @@ from workbench.learning.batch import Batch, pack, split_minibatches
 from workbench.learning.checkpoint import Place, derive_seed
 from workbench.learning.config import TrainConfig
 from workbench.learning.journal import Journal
+from workbench.learning.loop import require_judged
 from workbench.learning.losses import imitation_loss, token_mean_weights
 from workbench.learning.optimiser import make_optimiser, set_learning_rate
 from workbench.learning.rows import FineTuningRow, IterationRow, Stopwatch, rollout_stats
@@ -63,7 +64,8 @@ def improve_by_rft(
 ) -> None:
     """Sample what `journal` says is still missing, select, and fine-tune.
 
-    Raises StopRequested if the run is stopped; the policy is then as before the fine-tuning.
+    Raises StopRequested if the run is stopped, RuntimeError if nothing could be judged; the policy
+    is then as before the fine-tuning.
     """
     rft = config.rft
     chosen = tasks_of_rft(tasks, rft.num_tasks, seed)
@@ -168,6 +170,7 @@ def _sample(
         )
     breakdowns = reward.score_groups(groups, tasks)
     rewards = totals(breakdowns)
+    require_judged(groups, rewards)
     solved = totals(SOLVED.score_groups(groups, tasks))
     rollouts = rollout_stats(groups, rewards, solved, num_tied=int(tied(rewards).sum()))
     row = IterationRow("rft", iteration, num_iterations, version, rollouts, watch.seconds())

@@ -74,7 +74,7 @@ CLAIMS = {
             "successes",
             "about 12 minutes a seed on one core; two at a time: 25 minutes for 3",
             "that honest fine-tuning is a cure: there the cheat is rare at the start, and longer "
-            "training may find it; the base was pretrained to edit tests in 3 % of its episodes",
+            "training may find it; 8 % of the episodes the base was pretrained on edit tests",
             3,
         ),
         Claim(

@@ -199,6 +199,15 @@ def _strings(body, count):
     return [text[:400].encode("utf-8", "backslashreplace").decode() for text in found]
 
 
+def killed_from_outside(response, limits):
+    """Whether a run was ended by SIGKILL and by no limit of ours: the out-of-memory killer, say.
+
+    A program below tier 3 can do this to itself, so it says nothing certain about the machine.
+    """
+    killed = response.ended == wire.EXITED and response.exit_status == -signal.SIGKILL
+    return killed and response.cpu_s < limits.cpu_s
+
+
 def _how_it_ended(response, limits):
     ended_by_kernel = response.exit_status in (-signal.SIGXCPU, -signal.SIGKILL)
     over_s = ended_by_kernel and response.cpu_s >= limits.cpu_s

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.sandbox import removal, wire
-from workbench.sandbox.results import Response
+from workbench.sandbox.results import Response, killed_from_outside
 
 START_S = 60.0
 """A server that has not said hello after this long is given up."""
@@ -174,7 +174,10 @@ class Keeper:
                     self._worker = Worker(self._strongest)
                     restarts += 1
                 self._worker.wait_ready()
-                return replace(self._worker.ask(body, limits), restarts=restarts)
+                response = self._worker.ask(body, limits)
+                if killed_from_outside(response, limits):  # once may be the machine's shortage
+                    response = self._worker.ask(body, limits)
+                return replace(response, restarts=restarts)
             except ServerGone as error:
                 reason = str(error)
                 self._drop_worker()
