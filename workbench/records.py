@@ -14,7 +14,7 @@ import json
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from workbench.encoding import decode, encode
@@ -52,7 +52,24 @@ class Case:
     args: tuple[Any, ...]
     """Positional arguments: plain Python data."""
     expected: Any
-    """The value a right solution returns; compared by type and value in the parent process."""
+    """The value a right solution returns; compared in the parent process."""
+    comparison: Literal["same", "equal", "close"] = "same"
+    """"same": type and value at every level; "equal": Python's ==; "close": numbers, also inside
+    lists and tuples, within `tolerance`."""
+    tolerance: float = 0.0
+    """For "close": how far off a number may be, absolutely or relative to the expected one."""
+
+
+@dataclass(frozen=True)
+class WrongSolution:
+    """A plausible mistake, kept to see whether the cases catch it."""
+
+    files: Mapping[str, str]
+    """Path -> text, laid over the task's files."""
+    weak_spot: str
+    """What it overlooks, in a few words, e.g. "empty list"."""
+    fails: tuple[str, ...]
+    """Names of the outcomes that catch it, e.g. "hidden:3"; all others pass."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +81,8 @@ class Task:
     statement: str
     """The issue text: the first observation."""
     entry_point: str
-    """Name of the function the cases call."""
+    """Name of the function the cases call. "" = a program: each case's one argument is what it
+    reads from standard input, its expected value what it must write to standard output."""
     entry_file: str
     """File that must define the entry point, e.g. "lib.py"."""
     files: Mapping[str, str]
@@ -79,6 +97,10 @@ class Task:
     """Path in `files` of the visible tests, or None."""
     known_hacks: tuple[Mapping[str, str], ...] = ()
     """File sets that pass the visible tests without solving the task."""
+    wrong: tuple[WrongSolution, ...] = ()
+    """Plausible mistakes, one for each weak spot."""
+    test_code: str = ""
+    """Assert-style hidden tests that `hidden` cannot state; "" where the cases say everything."""
     tags: tuple[str, ...] = ()
     """Searchable labels such as "mutator:compare_swap" or "composition:sum/double/even"."""
     limits: Limits = Limits()
@@ -91,6 +113,8 @@ class Task:
     """Licence of the task's text."""
     source: str = "generated"
     """Where the task comes from."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the row it was loaded from that have no place above, as plain JSON."""
 
 
 @dataclass(frozen=True)
@@ -300,7 +324,10 @@ def to_json(record: Any) -> Any:
     """A JSON-able value for a record (or plain data inside one): inverse of `from_json`."""
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         if isinstance(record, Case):  # the only place where arbitrary Python data flows
-            return {"args": encode(tuple(record.args)), "expected": encode(record.expected)}
+            values = {"args": encode(tuple(record.args)), "expected": encode(record.expected)}
+            if record.comparison != "same":
+                values |= {"comparison": record.comparison, "tolerance": record.tolerance}
+            return values
         return {f.name: to_json(getattr(record, f.name)) for f in dataclasses.fields(record)}
     if isinstance(record, Mapping):
         return {key: to_json(value) for key, value in record.items()}
@@ -317,10 +344,7 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
     """
     where = where or getattr(kind, "__name__", str(kind))
     if kind is Case:
-        try:
-            return Case(decode(value["args"]), decode(value["expected"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{where}: expected args and expected as tagged data: {error}")
+        return _case_from_json(value, where)
     if dataclasses.is_dataclass(kind):
         return _record_from_json(kind, value, where)
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
@@ -337,11 +361,24 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
     if origin is Literal:
         _expect(value in inner, where, f"one of {list(inner)}", value)
         return value
+    if kind is Any:
+        return value
     if kind is float:
         _expect(type(value) in (int, float), where, "a number", value)
         return float(value)
     _expect(type(value) is kind, where, kind.__name__, value)
     return value
+
+
+def _case_from_json(value: Any, where: str) -> Case:
+    try:
+        args, expected = decode(value["args"]), decode(value["expected"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{where}: expected args and expected as tagged data: {error}")
+    comparison = from_json(
+        Literal["same", "equal", "close"], value.get("comparison", "same"), f"{where}.comparison"
+    )
+    return Case(args, expected, comparison, float(value.get("tolerance", 0.0)))
 
 
 def _record_from_json(kind: type, value: Any, where: str) -> Any:
@@ -350,10 +387,10 @@ def _record_from_json(kind: type, value: Any, where: str) -> Any:
     hints = _hints(kind)
     if unknown := sorted(set(value) - set(fields)):
         raise ValueError(f"{where}: unknown fields {unknown}; known are {sorted(fields)}")
-    for name, field in fields.items():
+    for name, spec in fields.items():
         optional = (
-            field.default is not dataclasses.MISSING
-            or field.default_factory is not dataclasses.MISSING
+            spec.default is not dataclasses.MISSING
+            or spec.default_factory is not dataclasses.MISSING
         )
         if name not in value and not optional:
             raise ValueError(f"{where}: field {name!r} is missing")
