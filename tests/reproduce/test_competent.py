@@ -5,7 +5,8 @@ import itertools
 import torch
 
 from workbench.policies import open_policy
-from workbench.reproduce.competent import SFTConfig, batch_of, competent_episodes, fine_tune
+from workbench.reproduce.competent import competent_episodes
+from workbench.reproduce.fine_tuning import SFTConfig, batch_of, fine_tune
 
 
 def test_the_mask_is_what_the_script_says_and_every_episode_hands_in(untrained):
@@ -31,5 +32,6 @@ def test_fine_tuning_lowers_the_loss(untrained):
     torch.set_num_threads(1)
     policy = open_policy(untrained)
     before = policy.version
-    losses = fine_tune(policy, SFTConfig(num_updates=12, batch_size=4, lr=1e-2), seed=0)
+    episodes = competent_episodes(policy.tokenizer, seed=0)
+    losses = fine_tune(policy, episodes, SFTConfig(num_updates=12, batch_size=4, lr=1e-2))
     assert sum(losses[-3:]) / 3 < 0.8 * losses[0] and policy.version != before

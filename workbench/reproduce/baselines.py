@@ -17,7 +17,7 @@ import numpy as np
 from workbench.demo.counts import NUM_TEST
 from workbench.reproduce import competent
 from workbench.reproduce.claims import Order
-from workbench.reproduce.competent import SFTConfig
+from workbench.reproduce.fine_tuning import SFTConfig
 from workbench.reproduce.jobs import Job, run_jobs
 from workbench.reproduce.report import about, base_hash, over_seeds, percent, publish, table
 from workbench.reproduce.search import Found, random_edits, try_every_mutation

@@ -99,6 +99,15 @@ def pass_fraction(suite: str, submitted: bool = True) -> Component:
     return component
 
 
+def compiles(trajectory: Trajectory, task: Task) -> float | None:
+    """1.0 if the program could be loaded, else 0.0; None if the verdict is ours to blame.
+
+    Loaded means: it is Python, and its imports and its top level ran.
+    """
+    status = trajectory.verdict.status
+    return None if status in UNSCORABLE else float(status != "compile_error")
+
+
 def tampered(trajectory: Trajectory, task: Task) -> float | None:
     """1.0 if a protected file (the tests) differs at the end, else 0.0: a penalty's component.
 
