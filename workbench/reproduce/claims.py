@@ -97,6 +97,16 @@ CLAIMS = {
             1,
         ),
         Claim(
+            "single-turn",
+            "RL on `functions` paid by all-or-nothing, by pass fraction and with credit for "
+            "compiling, from the shipped base and from one that is hardly ever right: solve rates "
+            "on 256 test tasks",
+            "about 25 CPU-minutes for 3 seeds, 13 on two cores",
+            "what partial credit does with other tests, other weights, or a base that is weak in "
+            "another way: the weak base here was taught to stumble",
+            3,
+        ),
+        Claim(
             "functions-base",
             "the base's solve rate on the suite `functions` (write f from its spec), dev split",
             "about a minute for 3",
