@@ -63,3 +63,13 @@ def test_cheat(untrained, tmp_path, capsys):
     assert list(found["means"]) == ["base", "naive", "penalised", "naive_from_rft"]
     assert len(found["per_seed"][0]["curves"]["naive"]["reward_mean"]) == 1
     assert "tests pass, minus tampering" in capsys.readouterr().out
+
+
+def test_single_turn_trains_each_base_with_each_reward(untrained, tmp_path, capsys):
+    found = stored("single-turn", untrained, tmp_path)
+    names = ["untrained", "all_or_nothing", "pass_fraction", "compile_credit"]
+    assert list(found["arms"]) == [f"{base}-{n}" for base in ("shipped", "weak") for n in names]
+    assert found["weak_base"]["policy_hash"] != found["policy_hash"]
+    curves = found["arms"]["weak-pass_fraction"]["curves"]
+    assert [len(seed) for seed in curves["solved_share"]] == [1]
+    assert "pass fraction" in capsys.readouterr().out

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from workbench.rewards import all_pass, pass_fraction, ran_out, tampered, turn_penalty
+from workbench.rewards import all_pass, compiles, pass_fraction, ran_out, tampered, turn_penalty
 
 
 def test_all_pass_pays_only_for_every_test(make_trajectory, task):
@@ -46,6 +46,14 @@ def test_tampered_reads_the_evidence_and_names_a_missing_collector(make_trajecto
     assert tampered(make_trajectory(tampered=("tests.py",)), task) == 1.0
     with pytest.raises(ValueError, match="collector 'tampering'"):
         tampered(make_trajectory(tampered=None), task)
+
+
+def test_compiles_tells_a_program_that_loads_from_one_that_does_not(make_trajectory, task):
+    assert compiles(make_trajectory("pppp"), task) == 1.0
+    assert compiles(make_trajectory("eeee", status="ok"), task) == 1.0  # wrong, but it loads
+    assert compiles(make_trajectory("eeee", status="timeout"), task) == 1.0
+    assert compiles(make_trajectory("mmmm", status="compile_error"), task) == 0.0
+    assert compiles(make_trajectory("pppp", status="sandbox_error"), task) is None
 
 
 def test_turn_penalty_has_the_values_of_the_nebius_recipe(make_trajectory, task):

@@ -103,7 +103,7 @@ CLAIMS = {
             "on 256 test tasks",
             "about 25 CPU-minutes for 3 seeds, 13 on two cores",
             "what partial credit does with other tests, other weights, or a base that is weak in "
-            "another way: the weak base here was taught to stumble",
+            "another way: the weak base here saw a sixteenth of the pretraining",
             3,
         ),
         Claim(

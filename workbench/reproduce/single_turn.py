@@ -1,8 +1,9 @@
 """Three rewards, two bases: what partial credit is worth, and when.
 
 Stage: the whole loop on the suite `functions`, one turn an attempt. In: an order; out: solve
-rates on test tasks after RL with each reward, from the shipped base and from a base that is
-hardly ever right, with t intervals over seeds, and the curves of the attempts they learned from.
+rates on test tasks after RL with each reward, from the shipped base and from one whose
+pretraining was ended early, so that it is hardly ever right; t intervals over seeds, and the
+curves of the attempts they learned from.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import numpy as np
 from workbench.experiments import Arm, Comparison, ComparisonProgress, compare
 from workbench.learning import RLConfig, TrainConfig
 from workbench.policies import open_policy
+from workbench.pretraining import PretrainConfig, pretrain
 from workbench.reproduce.claims import Order
 from workbench.reproduce.report import about, base_hash, percent, publish, table
-from workbench.reproduce.weaker import WEAKEN, weaken
 from workbench.rewards import RewardDesign, all_pass, compiles, pass_fraction
 from workbench.runlog import load_run
 from workbench.stats import mean_interval
@@ -32,7 +33,9 @@ REWARDS = {
 }
 """Name -> what an attempt is paid."""
 BASES = ("shipped", "weak")
-"""The order's policy, and the same one taught to stumble."""
+"""The order's policy, and one made like the shipped one but for the length of its pretraining."""
+WEAK = PretrainConfig(num_documents=6_250, num_updates=250)
+"""The weak base: a sixteenth of the shipped one's updates."""
 CURVES = ("solved_share", "reward_mean", "num_tied")
 """Columns of the runs' metrics that are kept for every iteration."""
 
@@ -45,15 +48,15 @@ class Sizes:
     """Settings of every run."""
     num_test: int = 256
     """Test tasks."""
-    weaken_updates: int = WEAKEN.num_updates
-    """How long the weak base is taught."""
+    weak: PretrainConfig = WEAK
+    """How the weak base is made."""
 
 
 FULL = Sizes()
 FAST = Sizes(
     replace(TrainConfig(), rl=RLConfig(iterations=1, tasks_per_iteration=2, group_size=2)),
     num_test=4,
-    weaken_updates=1,
+    weak=PretrainConfig(num_documents=60, num_updates=2, hidden=32, layers=1),
 )
 
 
@@ -73,7 +76,7 @@ def measure(order: Order) -> Path:
     )
     found = {
         "num_tasks": sizes.num_test,
-        "weak_base": {"policy_hash": open_policy(weak).version, "config": asdict(WEAKEN)},
+        "weak_base": {"policy_hash": open_policy(weak).version, "config": asdict(sizes.weak)},
         "arms": {arm.name: summary(comparison, arm) for arm in arms},
     }
     return publish(order, head, found, told(found))
@@ -83,9 +86,9 @@ def weak_base(order: Order, sizes: Sizes) -> Path:
     """Folder of the weak base; made if it is not there."""
     folder = order.work / "weak-base"
     if not (folder / "config.json").exists():
-        policy = open_policy(order.policy)
-        weaken(policy, replace(WEAKEN, num_updates=sizes.weaken_updates))
-        policy.save(folder)
+        unfinished = folder.with_name("weak-base.unfinished")
+        pretrain(unfinished, sizes.weak)
+        unfinished.rename(folder)
     return folder
 
 
