@@ -44,7 +44,7 @@ def test_what_else_is_counted(sandbox, tasks):
     assert found.num_edited_tests == 10 and found.mean_turns == 4.0
     assert found.malformed_share == 0.25
     assert found.solve_rate.estimate == 0.0 and "bootstrap over 5 tasks" in found.solve_rate.method
-    assert found.pass_at(2) == 0.0
+    assert found.pass_at(2).estimate == 0.0
 
 
 def test_it_prints_as_a_table(sandbox, tasks):

@@ -76,9 +76,12 @@ class Evaluation:
             [r.num_solved / r.num_scored if r.num_scored else np.nan for r in self.results]
         )
 
-    def pass_at(self, k: int) -> float:
-        """pass@k, unbiased, averaged over tasks. Raises ValueError if a task has fewer than k."""
-        return float(np.mean([pass_at_k(r.num_scored, r.num_solved, k) for r in self.results]))
+    def pass_at(self, k: int) -> Interval:
+        """pass@k, unbiased, averaged over tasks, with a bootstrap over tasks.
+
+        Raises ValueError if a task has fewer than k attempts that could be judged.
+        """
+        return bootstrap_tasks([pass_at_k(r.num_scored, r.num_solved, k) for r in self.results])
 
     def __repr__(self) -> str:
         how = "greedy" if self.greedy else f"temperature {self._temperature():g}"
