@@ -378,7 +378,8 @@ def _case_from_json(value: Any, where: str) -> Case:
     comparison = from_json(
         Literal["same", "equal", "close"], value.get("comparison", "same"), f"{where}.comparison"
     )
-    return Case(args, expected, comparison, float(value.get("tolerance", 0.0)))
+    tolerance = from_json(float, value.get("tolerance", 0.0), f"{where}.tolerance")
+    return Case(args, expected, comparison, tolerance)
 
 
 def _record_from_json(kind: type, value: Any, where: str) -> Any:
