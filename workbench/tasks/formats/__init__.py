@@ -14,7 +14,7 @@ from typing import Any
 from workbench.records import Task
 from workbench.tasks.formats.apps import read_apps
 from workbench.tasks.formats.checking import check_task
-from workbench.tasks.formats.fields import Place, Row
+from workbench.tasks.formats.fields import MissingField, Place, Row
 from workbench.tasks.formats.humaneval import read_humaneval
 from workbench.tasks.formats.livecodebench import read_livecodebench
 from workbench.tasks.formats.mbpp import read_mbpp
@@ -97,14 +97,18 @@ def read_row(row: Any, place: Place, format_name: str | None = None) -> Task:
     """
     if not isinstance(row, Mapping):
         raise ValueError(f"expected an object with fields, got {type(row).__name__} {row!r:.40}")
-    task = FORMATS[format_name or recognise(row)].read(row, place)
+    name = format_name or recognise(row)
+    try:
+        task = FORMATS[name].read(row, place)
+    except MissingField as error:
+        raise ValueError(f"{error}; a row of format {name}: {FORMATS[name].fields}") from None
     check_task(task)
     return task
 
 
 def recognise(row: Row) -> str:
     """The name of the format that the row's fields tell. Raises UnknownFormat, or ValueError."""
-    names = set(row)
+    names = {name for name, value in row.items() if value is not None}
     if any(telling <= names for telling in _SWE_BENCH):
         raise ValueError(
             "a SWE-bench row, which is not supported yet: it needs a repository and a container; "

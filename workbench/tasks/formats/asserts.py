@@ -68,6 +68,8 @@ def _text(statement: ast.stmt) -> str:
 
 def _changes_meaning(statements: Sequence[ast.stmt], function: str) -> bool:
     """Whether a name that the reading relies on is bound anew, or a part may be skipped."""
+    if function in _RELIED_ON:
+        return True
     for node in (node for statement in statements for node in ast.walk(statement)):
         match node:
             case ast.Return() | ast.Yield() | ast.YieldFrom() | ast.Global() | ast.Nonlocal():
@@ -162,9 +164,7 @@ def _args(call: ast.Call, names: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(fold(arg, names) for arg in call.args)
 
 
-def _near(
-    distance: ast.expr, limit: ast.expr, function: str, names: Mapping[str, Any]
-) -> Case:
+def _near(distance: ast.expr, limit: ast.expr, function: str, names: Mapping[str, Any]) -> Case:
     """abs(f(x) - y) < limit, also with the two sides of the minus swapped."""
     match distance:
         case ast.Call(

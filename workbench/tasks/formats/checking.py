@@ -62,7 +62,9 @@ def check_task(task: Task) -> None:
         if any(part in ("", ".", "..") for part in str(path).split("/")):
             raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
     if not task.hidden and not task.test_code:
-        raise ValueError("no tests: nothing would decide whether a solution is right")
+        raise ValueError(
+            "no tests: nothing would decide whether a solution is right; add asserts or cases"
+        )
     if task.reference:
         _check_reference(task)
 

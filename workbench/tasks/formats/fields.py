@@ -24,6 +24,10 @@ MUST = object()
 """Stands for "no default": the field has to be there."""
 
 
+class MissingField(ValueError):
+    """A field that the format needs is not there."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a row stands: for default ids and for the task's `source`."""
@@ -47,11 +51,12 @@ class Place:
 def get(row: Row, name: str, kind: Any = str, default: Any = MUST) -> Any:
     """The field `name`, which must be of type `kind` (as for `records.from_json`).
 
-    null counts as absent. Raises ValueError if it is absent without a default, or of another type.
+    null counts as absent. Raises MissingField if it is absent without a default, ValueError if it
+    is of another type.
     """
     if row.get(name) is None:
         if default is MUST:
-            raise ValueError(f"field {name!r} is missing; the row has {sorted(map(str, row))}")
+            raise MissingField(f"field {name!r} is missing, the row has {sorted(map(str, row))}")
         return default
     value = row[name]
     if isinstance(value, tuple):  # rows of Python code may hold tuples where JSON has lists
@@ -66,7 +71,7 @@ def first_of(row: Row, names: Sequence[str], kind: Any = str, default: Any = MUS
             return get(row, name, kind)
     if default is MUST:
         wanted = " or ".join(map(repr, names))
-        raise ValueError(f"field {wanted} is missing; the row has {sorted(map(str, row))}")
+        raise MissingField(f"field {wanted} is missing, the row has {sorted(map(str, row))}")
     return default
 
 

@@ -27,8 +27,7 @@ _ARITHMETIC = {
 }  # fmt: skip
 _SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 _CONVERSIONS = {
-    kind.__name__: kind
-    for kind in (float, complex, str, list, tuple, set, frozenset, dict, range)
+    kind.__name__: kind for kind in (float, complex, str, list, tuple, set, frozenset, dict, range)
 }
 _MATH = {name: getattr(math, name) for name in ("inf", "nan", "pi", "e")}
 NAMES = frozenset(_CONVERSIONS) | {"math"}

@@ -50,8 +50,8 @@ def _convert_check(test: str) -> Converted:
     checks = [s for s in body if isinstance(s, ast.FunctionDef) and s.name == "check"]
     if len(checks) != 1 or len(checks[0].args.args) != 1:
         raise ValueError(
-            "field 'test': expected one function check(candidate), "
-            f"got {len(checks)} functions of that name with one argument"
+            "field 'test': expected one function check(candidate), got "
+            f"{[f'check({ast.unparse(check.args)})' for check in checks]}"
         )
     around = convert([s for s in body if s is not checks[0]], "check")
     found = convert(checks[0].body, checks[0].args.args[0].arg)

@@ -160,7 +160,7 @@ def _data(value: Any, where: str) -> Any:
     except (ValueError, TypeError) as error:
         hint = ""
         if str(error).startswith("tag "):
-            hint = "; a dict whose only key is a tag's name is written {\"dict\": [[key, value]]}"
+            hint = '; a dict whose only key is a tag\'s name is written {"dict": [[key, value]]}'
         raise ValueError(f"{where}: {error}{hint}") from None
 
 
