@@ -150,10 +150,12 @@ def test_different_tasks_give_no_warning():
 def test_a_dataset_is_read_as_its_rows():
     datasets = pytest.importorskip("datasets")
     row = {
+        "task_id": None,  # a column that only some rows fill
         "prompt": "def f(x):\n",
         "canonical_solution": "    return x\n",
         "test": "def check(candidate):\n    assert candidate(1) == 1\n",
         "entry_point": "f",
     }
-    data = datasets.Dataset.from_list([row, {**row, "task_id": "second", "prompt": "def f(y, x=1):\n"}])
+    other = {**row, "task_id": "second", "prompt": "def f(x, y=1):\n"}
+    data = datasets.Dataset.from_list([row, other])
     assert [task.task_id for task in load_tasks(data)] == ["rows/1", "second"]

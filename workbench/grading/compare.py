@@ -67,9 +67,11 @@ def _close(got: Any, expected: Any, tolerance: float) -> bool:
         return equal_value(got, expected)
     if not (_finite(got) and _finite(expected)):
         return got == expected or (got != got and expected != expected)
-    # exact, because a whole number may be too large for a float
-    distance = abs(Fraction(got) - Fraction(expected))
-    return distance <= Fraction(tolerance) * max(1, abs(Fraction(expected)))
+    try:
+        return abs(got - expected) <= tolerance * max(1, abs(expected))
+    except OverflowError:  # a whole number too large for a float
+        distance = abs(Fraction(got) - Fraction(expected))
+        return distance <= Fraction(tolerance) * max(1, abs(Fraction(expected)))
 
 
 def _finite(number: int | float) -> bool:
