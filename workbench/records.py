@@ -365,6 +365,7 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
         return value
     if kind is float:
         _expect(type(value) in (int, float), where, "a number", value)
+        _expect(type(value) is float or abs(value) < 2**1023, where, "a smaller number", value)
         return float(value)
     _expect(type(value) is kind, where, kind.__name__, value)
     return value

@@ -43,6 +43,11 @@ BROKEN_ROWS = {
         {**GOOD, "limits": {"cpu": 3}},
         "field 'limits': unknown fields ['cpu']; known are ['cpu_s', 'memory_mb', 'wall_s']",
     ),
+    "limit of nothing": (
+        {**GOOD, "limits": {"cpu_s": 0}},
+        "field 'limits': expected numbers above 0, got Limits(cpu_s=0.0, wall_s=20.0, "
+        "memory_mb=512)",
+    ),
     "no hidden case": (
         {**without(GOOD, "cases"), "visible": [[[1], 2]]},
         "no hidden cases: nothing would decide; give 'hidden', or 'cases' with at least 3 (the "

@@ -132,6 +132,7 @@ def test_what_asserts_nothing_is_dropped():
         "assert g(1) == 2",
         "f(1)",
         "for x in f(1):\n    assert f(x) == x",
+        "for x in range(10 ** 30):\n    assert f(x) == x",
         "for x in [[1]]:\n    assert f(x) == x",
         "for x in range(3):\n    print(x)\n    assert f(x) == x",
         "for x in (1,):\n    assert f(x) == x\nelse:\n    assert f(2) == 2",

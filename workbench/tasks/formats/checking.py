@@ -61,6 +61,9 @@ def check_task(task: Task) -> None:
     for path in (task.entry_file, *task.files, *task.reference):
         if any(part in ("", ".", "..") for part in str(path).split("/")):
             raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
+    limits = task.limits
+    if not min(limits.cpu_s, limits.wall_s, limits.memory_mb) > 0:
+        raise ValueError(f"field 'limits': expected numbers above 0, got {limits}")
     if not task.hidden and not task.test_code:
         raise ValueError(
             "no tests: nothing would decide whether a solution is right; add asserts or cases"

@@ -111,6 +111,7 @@ def _convert(name: str, args: list) -> Any:
         raise NotConstant("the order of a set's items")
     if name == "str" and not (len(args) == 1 and isinstance(args[0], (str, int, float))):
         raise NotConstant("text of other things than numbers")
-    if any(isinstance(arg, range) and len(arg) > MAX_ITEMS for arg in args):
+    value = _CONVERSIONS[name](*args)
+    if name == "range" and len(value) > MAX_ITEMS:
         raise NotConstant("a sequence too long")
-    return _CONVERSIONS[name](*args)
+    return value
