@@ -376,6 +376,7 @@ def _case_from_json(value: Any, where: str) -> Case:
         args, expected = decode(value["args"]), decode(value["expected"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{where}: expected args and expected as tagged data: {error}")
+    _expect(type(args) is tuple, f"{where}.args", "a tagged tuple", args)
     comparison = from_json(
         Literal["same", "equal", "close"], value.get("comparison", "same"), f"{where}.comparison"
     )
