@@ -78,3 +78,23 @@ def test_asking_for_a_suite_that_was_never_run_says_which_were():
 def test_the_hash_of_files_sees_every_change_of_path_and_text():
     assert files_hash({"a": "1", "b": "2"}) == files_hash({"b": "2", "a": "1"})
     assert len({files_hash(f) for f in ({"a": "12"}, {"a1": "2"}, {"a": "1", "2": ""})}) == 3
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"args": 3}, r"Case\.args: expected a tagged tuple, got int 3"),
+        ({"args": {"list": []}}, "Case: expected args and expected as tagged data"),
+        ({"comparison": "near"}, r"Case\.comparison: expected one of"),
+        ({"tolerance": None}, r"Case\.tolerance: expected a number, got NoneType None"),
+        ({"tolerance": 10**400}, r"Case\.tolerance: expected a smaller number, got int 1000"),
+    ],
+)
+def test_a_broken_case_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        from_json(Case, {**to_json(Case((1,), 2)), **change})
+
+
+def test_how_a_case_compares_survives_json():
+    case = Case((1,), 2.0, "close", 0.5)
+    assert from_json(Case, json.loads(json.dumps(to_json(case)))) == case

@@ -365,6 +365,7 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
         return value
     if kind is float:
         _expect(type(value) in (int, float), where, "a number", value)
+        _expect(type(value) is float or abs(value) < 2**1023, where, "a smaller number", value)
         return float(value)
     _expect(type(value) is kind, where, kind.__name__, value)
     return value
@@ -375,10 +376,12 @@ def _case_from_json(value: Any, where: str) -> Case:
         args, expected = decode(value["args"]), decode(value["expected"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{where}: expected args and expected as tagged data: {error}")
+    _expect(type(args) is tuple, f"{where}.args", "a tagged tuple", args)
     comparison = from_json(
         Literal["same", "equal", "close"], value.get("comparison", "same"), f"{where}.comparison"
     )
-    return Case(args, expected, comparison, float(value.get("tolerance", 0.0)))
+    tolerance = from_json(float, value.get("tolerance", 0.0), f"{where}.tolerance")
+    return Case(args, expected, comparison, tolerance)
 
 
 def _record_from_json(kind: type, value: Any, where: str) -> Any:

@@ -169,3 +169,49 @@ def f(xs):
     verdict = final_verdict(TASK, {**TASK.files, "lib.py": peek}, sandbox)
     assert statuses(verdict, "visible_as_left") == ["passed", "passed"]  # forgeable, by design
     assert statuses(verdict, "visible_pristine") == ["error", "error"]
+
+
+def test_a_case_is_compared_the_way_it_asks_for(sandbox):
+    program = "def f(x):\n    return x\n"
+    cases = (
+        Case((1,), True, "equal"),
+        Case((1,), True),
+        Case((0.1 + 0.2,), 0.3, "close", 1e-9),
+        Case((0.4,), 0.3, "close", 0.05),
+    )
+    verdict = grade(replace(DOUBLE, hidden=cases), program, sandbox)
+    assert [o.status for o in verdict.outcomes] == ["passed", "wrong", "passed", "wrong"]
+    assert verdict.outcomes[3].message == "f(0.4) got 0.4 want 0.3 within 0.05"
+
+
+def test_test_code_is_not_judged_yet_and_the_cases_outcomes_are_kept(sandbox):
+    task = replace(DOUBLE, test_code="assert f(3) in (6,)\n")
+    for factor, status in ((2, "passed"), (1, "wrong")):
+        program = f"def f(x): return {factor} * x\n"
+        for verdict in (
+            grade(task, program, sandbox),
+            final_judgement(task, {"lib.py": program}, sandbox)[0],
+        ):
+            assert verdict.status == "unscorable"
+            assert statuses(verdict, "hidden") == [status, "skipped"]
+            assert verdict.outcomes[-1].name == "hidden:test_code"
+            assert verdict.outcomes[-1].message == (
+                'needs tests run in a second process (mode "split"), not available yet'
+            )
+    assert grade(task, "def f(x)", sandbox).status == "unscorable"
+
+
+def test_a_program_is_not_run_and_not_judged_yet():
+    task = replace(DOUBLE, entry_point="", visible=(Case(("1\n",), "2\n"),), hidden=DOUBLE.hidden)
+    with open_sandbox(workers=1) as fresh:
+        verdict = grade(task, "print(int(input()) + 1)\n", fresh)
+        judged, evidence = final_judgement(task, {"lib.py": "print(2)\n"}, fresh)
+        assert fresh.stats.executions == 0
+    assert verdict.status == judged.status == "unscorable" and evidence.cpu_s is None
+    assert [(o.name, o.suite, o.status) for o in verdict.outcomes] == [
+        ("visible:1", "visible_pristine", "skipped"),
+        ("hidden:1", "hidden", "skipped"),
+    ]
+    assert {o.message for o in verdict.outcomes} == {
+        "needs a stdin/stdout program to be run, not available yet"
+    }

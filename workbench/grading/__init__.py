@@ -3,7 +3,7 @@
 Stage: grading. Tasks and workspaces in; `Verdict` and `Evidence` out.
 """
 
-from workbench.grading.compare import same_value
+from workbench.grading.compare import close_value, equal_value, matches, same_value
 from workbench.grading.evidence import collect_evidence
 from workbench.grading.verdicts import (
     GRADER,
@@ -16,11 +16,14 @@ from workbench.grading.verdicts import (
 
 __all__ = [
     "GRADER",
+    "close_value",
     "collect_evidence",
+    "equal_value",
     "final_judgement",
     "final_verdict",
     "grade",
     "grade_many",
+    "matches",
     "outcomes_as_left",
     "same_value",
 ]

@@ -1,15 +1,81 @@
-"""Whether a returned value is the expected one: by type and value, in the trainer's process.
+"""Whether a returned value is the expected one: three ways to compare, in the trainer's process.
 
-Stage: grading. Two values of plain data go in, a bool comes out. Left out: tolerance for floats
-(a task that wants one must say so, and none does yet).
+Stage: grading. A value of plain data that a hostile program chose and the case's expected value go
+in, a bool comes out; no value makes these functions raise. "same" is the strict way of the
+workbench's own suites, "equal" and "close" mean what published asserts mean. Left out: comparing
+printed output, which is for programs.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from workbench.encoding import dump_bytes
+from workbench.records import Case
+
+
+def matches(got: Any, case: Case) -> bool:
+    """True if `got` is what the case expects, by the case's own comparison.
+
+    >>> matches(1.0, Case((), 1, "equal")), matches(1.0, Case((), 1))
+    (True, False)
+    """
+    if case.comparison == "equal":
+        return equal_value(got, case.expected)
+    if case.comparison == "close":
+        return close_value(got, case.expected, case.tolerance)
+    assert case.comparison == "same", case.comparison
+    return same_value(got, case.expected)
+
+
+def equal_value(got: Any, expected: Any) -> bool:
+    """True if Python's `got == expected` holds: True is 1, 1.0 is 1, a tuple is not a list.
+
+    nan equals nothing, as in Python. Nesting too deep for Python to compare is not equal.
+    """
+    try:
+        return bool(got == expected)
+    except RecursionError:
+        return False
+
+
+def close_value(got: Any, expected: Any, tolerance: float) -> bool:
+    """True if numbers differ by at most `tolerance`, absolutely or relative to the expected one.
+
+    Lists and tuples are compared item by item, and must agree in type and length; everything
+    else, True and False too, as by `equal_value`. nan is close to nan, inf only to itself.
+
+    >>> close_value([0.1 + 0.2, "x"], [0.3, "x"], 1e-9)
+    True
+    """
+    try:
+        return _close(got, expected, tolerance)
+    except RecursionError:
+        return False
+
+
+def _close(got: Any, expected: Any, tolerance: float) -> bool:
+    if type(expected) in (list, tuple):
+        return (
+            type(got) is type(expected)
+            and len(got) == len(expected)
+            and all(_close(g, e, tolerance) for g, e in zip(got, expected))
+        )
+    if type(got) not in (int, float) or type(expected) not in (int, float):
+        return equal_value(got, expected)
+    if not (_finite(got) and _finite(expected)):
+        return got == expected or (got != got and expected != expected)
+    try:
+        return abs(got - expected) <= tolerance * max(1, abs(expected))
+    except OverflowError:  # a whole number too large for a float
+        distance = abs(Fraction(got) - Fraction(expected))
+        return distance <= Fraction(tolerance) * max(1, abs(Fraction(expected)))
+
+
+def _finite(number: int | float) -> bool:
+    return type(number) is int or math.isfinite(number)
 
 
 def same_value(got: Any, expected: Any) -> bool:

@@ -4,7 +4,8 @@ Stage: grading. A task and a workspace go in; the sandbox runs the program on th
 (mode "call": the expected values never leave this process) and each answer is compared. The
 suite `visible_as_left` is different: it runs the tests file as the agent left it, next to the
 program, and is forgeable; it is kept apart by name. Left out: assert-style test code judged
-outside the process (mode "split"), coverage, tolerance for floats.
+outside the process (mode "split") and programs that read standard input. Tasks that need one of
+the two get the verdict "unscorable", never a reward. Coverage is left out too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from workbench.grading.compare import same_value
+from workbench.grading.compare import matches
 from workbench.grading.evidence import collect_evidence
 from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict
 from workbench.sandbox import CallResult, CaseResult, LocalSandbox, TestsResult
@@ -22,6 +23,8 @@ from workbench.sandbox import CallResult, CaseResult, LocalSandbox, TestsResult
 GRADER = "1"
 """Version of the rules below; stored in every verdict, raised when a rule changes."""
 _SHOWN_CHARS = 80
+_NO_SPLIT = 'needs tests run in a second process (mode "split"), not available yet'
+_NO_PROGRAMS = "needs a stdin/stdout program to be run, not available yet"
 
 
 def grade(task: Task, solution: str | Mapping[str, str], sandbox: LocalSandbox) -> Verdict:
@@ -29,6 +32,9 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: LocalSandbox) 
 
     Args:
         solution: the whole text of the task's entry file, or {path: text} laid over its files.
+    Returns:
+        The status is "unscorable" for a task with `test_code` (the outcomes of its cases are
+        kept) and for a program, which is not run; an outcome of the suite says so.
     Raises:
         ValueError: if a case's arguments are not plain data, or a path leaves the workspace.
     """
@@ -86,14 +92,29 @@ def final_judgement(
     return verdict, collect_evidence(task, files, cpu_s=cpu_s)
 
 
-def _judge(task, files, sandbox) -> tuple[Verdict, float]:
+def _judge(task, files, sandbox) -> tuple[Verdict, float | None]:
+    if not task.entry_point:
+        return Verdict("call", "unscorable", _not_run(task), sandbox.name, GRADER), None
     cases = task.visible + task.hidden
     inputs = [case.args for case in cases]
     program = {path: text for path, text in files.items() if path != task.tests_file}
     result = sandbox.call(program, task.entry_file, task.entry_point, inputs, task.limits)
     outcomes = _suite("visible_pristine", "visible", task, task.visible, result, 0)
     outcomes += _suite("hidden", "hidden", task, task.hidden, result, len(task.visible))
-    return Verdict("call", result.status, outcomes, sandbox.name, GRADER), result.cpu_s
+    status = result.status
+    if task.test_code:
+        outcomes += (TestOutcome("hidden:test_code", "hidden", "skipped", _NO_SPLIT),)
+        status = "sandbox_error" if status == "sandbox_error" else "unscorable"
+    return Verdict("call", status, outcomes, sandbox.name, GRADER), result.cpu_s
+
+
+def _not_run(task: Task) -> tuple[TestOutcome, ...]:
+    suites = (("visible_pristine", "visible", task.visible), ("hidden", "hidden", task.hidden))
+    return tuple(
+        TestOutcome(f"{name}:{number}", suite, "skipped", _NO_PROGRAMS)
+        for suite, name, cases in suites
+        for number in range(1, len(cases) + 1)
+    )
 
 
 def _suite(
@@ -111,10 +132,15 @@ def _compare(task: Task, case: Case, answer: CaseResult, result: CallResult) -> 
         return "missing", result.message or answer.error
     if answer.status != "value":
         return answer.status, answer.error
-    if same_value(answer.value, case.expected):
+    if matches(answer.value, case):
         return "passed", ""
     call = f"{task.entry_point}({', '.join(map(_shown, case.args))})"
-    return "wrong", f"{_cut(call)} got {_shown(answer.value)} want {_shown(case.expected)}"
+    return "wrong", f"{_cut(call)} got {_shown(answer.value)} want {_wanted(case)}"
+
+
+def _wanted(case: Case) -> str:
+    near = f" within {case.tolerance:g}" if case.comparison == "close" else ""
+    return _shown(case.expected) + near
 
 
 def _shown(value: Any) -> str:

@@ -1,21 +1,27 @@
-"""Tasks: the generated suites and files of tasks.
+"""Tasks: the generated suites, and the door through which people bring their own problems.
 
-Stage: the start of the loop. In: a suite's name or a path. Out: a list of `Task`. Left out for
-now: formats of other projects (HumanEval, MBPP, SWE-bench rows).
+Stage: the start of the loop. In: a suite's name, a path, or rows. Out: a list of `Task`. Left out:
+SWE-bench rows, which need a repository and a container.
 """
 
 from __future__ import annotations
 
+import difflib
 import functools
 import gzip
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from workbench.records import SCHEMA, Task, from_json, to_json
+from workbench.records import SCHEMA, Task, to_json
 from workbench.tasks.bugfix import bugfix_task
+from workbench.tasks.formats import FORMATS, complete, describe
 from workbench.tasks.functions import functions_task
 from workbench.tasks.grammar import SPLITS
+from workbench.tasks.reading import read_file, read_rows
+
+__all__ = ["DEFAULT_COUNT", "FORMATS", "SUITES", "complete", "load_tasks", "save_tasks"]
 
 SUITES: dict[str, Callable[[str, int], Task]] = {
     "bugfix": bugfix_task,
@@ -26,33 +32,57 @@ DEFAULT_COUNT = {"train": 1024, "dev": 256, "test": 256}
 """How many tasks of a split `load_tasks` returns if nothing else is asked for."""
 
 
-def load_tasks(source: str | Path, split: str = "train", count: int | None = None) -> list[Task]:
-    """The tasks of a suite ("bugfix", "functions") or of a .jsonl / .jsonl.gz file.
+def load_tasks(
+    source: str | Path | Iterable[Mapping[str, Any]],
+    split: str | None = None,
+    count: int | None = None,
+    format: str | None = None,
+) -> list[Task]:
+    """The tasks of a suite ("bugfix", "functions"), of a file, or of rows.
 
     Args:
-        source: a suite's name or a path.
-        split: "train", "dev" or "test": disjoint by what the functions mean. Tune on dev;
-            test is for figures that are published.
-        count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or
-            the whole file.
+        source: a suite's name; the path of a .jsonl or .json file (each also .gz); or an iterable
+            of dicts such as a `datasets.Dataset`.
+        split: for a suite "train", "dev" or "test", disjoint by what the functions mean: tune on
+            dev, test is for figures that are published; None = "train". For a file or rows the
+            tasks whose `split` field says so; None = all of them.
+        count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or all.
+        format: how the rows are written, a name of FORMATS; None = told by each row's fields.
     Raises:
-        ValueError: unknown suite, split or broken line (says which line and field).
+        ValueError: unknown suite, split or format; broken rows (says which line and field), and
+            then nothing is loaded; a task_id that occurs twice.
+
+    Two tasks with equal statement and tests are a warning. No text of a row is executed.
 
     >>> load_tasks("bugfix", split="dev", count=1)[0].statement
     'fix wrap'
+    >>> row = {"statement": "double x", "entry_point": "f", "reference": "def f(x): return 2 * x",
+    ...        "cases": [[[1], 2], [[3], 6], [[0], 0]]}
+    >>> load_tasks([row])[0].hidden[0].expected
+    0
     """
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"format: expected one of these, got {format!r}\n{describe()}")
+    if isinstance(source, str) and source in SUITES:
+        if format is not None:
+            raise ValueError(f"format: expected none for the suite {source!r}, got {format!r}")
+        return _suite(source, "train" if split is None else split, count)
+    if isinstance(source, (str, Path)):
+        tasks = read_file(_existing(source), format)
+    elif isinstance(source, Mapping) or not isinstance(source, Iterable):
+        hint = "; choose one split, source['train'] say" if isinstance(source, Mapping) else ""
+        kind = type(source).__name__
+        raise ValueError(f"source: expected a suite, a path or a list of dicts, got {kind}{hint}")
+    else:
+        tasks = read_rows(source, format)
+    return _of_split(tasks, split, source)[:count]
+
+
+def _suite(name: str, split: str, count: int | None) -> list[Task]:
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {sorted(SPLITS)}, got {split!r}")
-    if str(source) in SUITES:
-        count = DEFAULT_COUNT[split] if count is None else count
-        return [_generated(str(source), split, index) for index in range(count)]
-    path = Path(source)
-    if not path.is_file():
-        raise ValueError(
-            f"{str(source)!r} is neither a suite ({sorted(SUITES)}) nor an existing file; "
-            "give a suite's name or the path of a .jsonl or .jsonl.gz file"
-        )
-    return _read(path)[:count]
+    count = DEFAULT_COUNT[split] if count is None else count
+    return [_generated(name, split, index) for index in range(count)]
 
 
 @functools.lru_cache(maxsize=8192)
@@ -60,23 +90,42 @@ def _generated(suite: str, split: str, index: int) -> Task:
     return SUITES[suite](split, index)
 
 
-def _read(path: Path) -> list[Task]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        tasks = []
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-                if row.pop("schema", None) != SCHEMA:
-                    raise ValueError(f'expected "schema": {SCHEMA}; save_tasks writes it')
-                tasks.append(from_json(Task, row))
-            except (ValueError, AttributeError) as error:
-                raise ValueError(f"{path}, line {number}: {error}; nothing was loaded") from None
-    return tasks
+def _existing(source: str | Path) -> Path:
+    path = Path(source)
+    if path.is_file():
+        return path
+    if path.is_dir():
+        raise ValueError(f"{str(source)!r} is a folder; give the path of one file in it")
+    close = difflib.get_close_matches(str(source), SUITES, n=1)
+    raise ValueError(
+        f"{str(source)!r} is neither a suite ({sorted(SUITES)}) nor an existing file; "
+        + (f"did you mean {close[0]!r}? Otherwise " if close else "")
+        + "give a suite's name or the path of a .jsonl or .json file, each also .gz"
+    )
+
+
+def _of_split(tasks: list[Task], split: str | None, source: Any) -> list[Task]:
+    if split is None:
+        return tasks
+    found = [task for task in tasks if task.split == split]
+    if not found:
+        named = sorted({task.split for task in tasks} - {""})
+        there = f"the splits there are {named}" if named else "its tasks name no split"
+        label = str(source) if isinstance(source, (str, Path)) else "rows"
+        raise ValueError(
+            f"{label}: no task of split {split!r}; {there}; give one of those, or leave split out "
+            "to load all"
+        )
+    return found
 
 
 def save_tasks(tasks: Iterable[Task], path: str | Path) -> None:
-    """Write tasks as one JSON object a line (.gz compresses); `load_tasks` reads them back."""
+    """Write tasks as one JSON object a line (.gz compresses); `load_tasks` reads them back.
+
+    Raises ValueError for the ending .json, which `load_tasks` takes for one list.
+    """
+    if Path(path).name.removesuffix(".gz").endswith(".json"):
+        raise ValueError(f"path: expected an ending .jsonl or .jsonl.gz, got {str(path)!r}")
     opener = gzip.open if Path(path).suffix == ".gz" else open
     with opener(path, "wt", encoding="utf-8") as out:
         for task in tasks:

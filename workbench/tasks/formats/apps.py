@@ -1,0 +1,101 @@
+"""APPS and TACO rows, and bare inputs and outputs.
+
+Stage: tasks (reading other projects' files). {question, input_output, solutions?, starter_code?}
+where `input_output` is {"inputs", "outputs", "fn_name"?} as an object or as JSON within a text; or
+those three beside the question, or alone. The first two cases are visible, if there are three.
+
+Two habits of these collections: with `fn_name`, outputs are often wrapped in a list of one item;
+if all of them are, they are unwrapped. And a solution may be in Python 2: the first one that
+parses and defines the function is the reference. JSON has no tuples, so a solution that returns
+one where the published judge would have taken it for a list does not pass here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.records import Case, Task
+from workbench.tasks.formats.fields import (
+    ENTRY_FILE,
+    Place,
+    Row,
+    first_of,
+    get,
+    parsed,
+    shared,
+    shown_and_hidden,
+    task_id,
+)
+from workbench.tasks.formats.programs import (
+    LIMITS,
+    call_case,
+    first_reference,
+    problem_statement,
+    program_case,
+    style_tags,
+)
+
+QUESTION = ("question", "statement", "prompt", "description")
+USED = {
+    "task_id", "problem_id", "id", *QUESTION, "input_output", "inputs", "outputs", "fn_name",
+    "starter_code",
+}  # fmt: skip
+
+
+def read_apps(row: Row, place: Place) -> Task:
+    """The task of one row: a function if `fn_name` is given, else a program."""
+    tests = parsed(row, "input_output") if row.get("input_output") is not None else row
+    if not isinstance(tests, dict):
+        kind = type(tests).__name__
+        raise ValueError(f"field 'input_output': expected an object with inputs, got {kind}")
+    name = get(tests, "fn_name", str, "")
+    visible, hidden = shown_and_hidden(_cases(tests, name))
+    starter = get(row, "starter_code", str, "")
+    reference = first_reference(_solutions(row), name)
+    common = shared(row, place, "apps", USED | ({"solutions"} if reference else set()))
+    common["tags"] += style_tags(starter, reference)
+    return Task(
+        task_id=task_id(row, ("task_id", "problem_id", "id"), place, "APPS/"),
+        statement=problem_statement(first_of(row, QUESTION, str, _task_of(name)), starter, name),
+        entry_point=name,
+        entry_file=ENTRY_FILE,
+        files={},
+        visible=visible,
+        hidden=hidden,
+        reference=reference,
+        limits=LIMITS,
+        suite="apps",
+        **common,
+    )
+
+
+def _task_of(name: str) -> str:
+    """What a row without a question asks for."""
+    if name:
+        return f"Write the function {name}."
+    return "Write a program that reads standard input and writes to standard output."
+
+
+def _cases(tests: Row, name: str) -> list[Case]:
+    inputs, outputs = get(tests, "inputs", list), get(tests, "outputs", list)
+    if len(inputs) != len(outputs):
+        raise ValueError(
+            f"fields 'inputs' and 'outputs': expected as many outputs as inputs, got "
+            f"{len(inputs)} inputs and {len(outputs)} outputs"
+        )
+    if not name:
+        pairs = enumerate(zip(inputs, outputs), 1)
+        return [program_case(i, o, f"field 'inputs', test {n}") for n, (i, o) in pairs]
+    if outputs and all(isinstance(output, list) and len(output) == 1 for output in outputs):
+        outputs = [output[0] for output in outputs]
+    pairs = enumerate(zip(inputs, outputs), 1)
+    return [call_case(i, o, f"field 'inputs', test {n}") for n, (i, o) in pairs]
+
+
+def _solutions(row: Row) -> tuple[str, ...]:
+    value: Any = row.get("solutions")
+    if not value:
+        return ()
+    if isinstance(value, str):
+        value = parsed(row, "solutions")
+    return get({"solutions": value}, "solutions", tuple[str, ...])
