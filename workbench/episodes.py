@@ -91,7 +91,7 @@ def rollout_many(
         on_progress: called after every turn of a lane, and once when all is graded.
         stop: asked before every turn of a lane, for instance `threading.Event().is_set`.
     Raises:
-        ValueError: if n or lane_rows < 1, or a task without files states no signature.
+        ValueError: if n or lane_rows < 1.
         RolloutStopped: once `stop` returns True.
     """
     if n < 1 or lane_rows < 1:

@@ -93,6 +93,8 @@ class Task:
     """Cases that decide; never shown."""
     reference: Mapping[str, str]
     """Files of a right solution: path -> text."""
+    beginning: str = ""
+    """Text of the entry file that a single-turn answer continues; "" = the answer is all of it."""
     tests_file: str | None = None
     """Path in `files` of the visible tests, or None."""
     known_hacks: tuple[Mapping[str, str], ...] = ()

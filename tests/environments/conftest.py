@@ -35,6 +35,7 @@ def write_double():
         entry_point="f",
         entry_file="solution.py",
         files={},
+        beginning="def f(x):\n",
         visible=(Case((2,), 4),),
         hidden=(Case((0,), 0), Case((3,), 6)),
         reference={"solution.py": "def f(x):\n    return x * 2\n"},

@@ -173,7 +173,7 @@ def test_long_observations_are_cut(double, sandbox):
     assert first.startswith("1|x = 1\n2|x = 1") and last.startswith("\n... ")
 
 
-def test_a_single_turn_writes_the_body_under_the_signature(write_double, sandbox):
+def test_a_single_turn_continues_the_beginning(write_double, sandbox):
     environment = Environment(write_double, sandbox)
     assert environment.reset() == "write f(x): double of item"
     step = environment.step("    y = x\n    return y * 2")
@@ -197,9 +197,11 @@ def test_a_single_turn_cut_at_its_limit_hands_nothing_in(write_double, sandbox):
     assert "passed" not in statuses(environment.finish()[0], "hidden")
 
 
-def test_a_single_turn_needs_a_signature(write_double, sandbox):
-    with pytest.raises(ValueError, match="expected a statement such as 'write f.xs.: ...'"):
-        Environment(replace(write_double, statement="double it"), sandbox)
+def test_without_a_beginning_the_message_is_the_whole_program(write_double, sandbox):
+    environment = Environment(replace(write_double, beginning=""), sandbox)
+    environment.step("def f(x):\n    return 2 * x")
+    assert environment.files == {"solution.py": "def f(x):\n    return 2 * x\n"}
+    assert set(statuses(environment.finish()[0], "hidden")) == {"passed"}
 
 
 def test_a_fault_of_the_sandbox_aborts_the_episode_and_is_never_graded(double):

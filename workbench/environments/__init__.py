@@ -9,7 +9,6 @@ from workbench.environments.environment import (
     Environment,
     EnvironmentState,
     Step,
-    signature,
 )
 from workbench.environments.parsing import ARGUMENTS, parse_command, parse_edit
 
@@ -21,5 +20,4 @@ __all__ = [
     "Step",
     "parse_command",
     "parse_edit",
-    "signature",
 ]

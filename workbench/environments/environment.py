@@ -2,12 +2,12 @@
 
 Stage: environments. A task and a sandbox in; the policy's messages in, observations out; at the
 end a verdict and evidence. One class for one turn or many: a task without files is a single turn
-whose message is the program. Left out: a time limit for the episode (turns and tokens bound it).
+whose message is the program, or continues the task's beginning of it. Left out: a time limit for
+the episode (turns and tokens bound it).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,14 +25,13 @@ from workbench.records import (
     Verdict,
     files_hash,
 )
+from workbench.tasks import complete
 
 if TYPE_CHECKING:
     from workbench.sandbox import LocalSandbox
 
 OBSERVATION_CHARS = 400
 """Longer observations are cut here, so that an episode fits its context."""
-
-_SIGNATURE = re.compile(r"\w+\([^()]*\)")
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class Environment:
                 (3 is usual); None leaves it to `max_turns`.
             observation_chars: observations are cut after this many characters.
         Raises:
-            ValueError: if `max_turns` < 1, or a task without files states no signature.
+            ValueError: if `max_turns` < 1.
         """
         if max_turns < 1:
             raise ValueError(f"max_turns: expected at least 1, got {max_turns}")
@@ -104,7 +103,6 @@ class Environment:
         self.max_turns = 1 if self.single_turn else max_turns
         self.loop_limit = loop_limit
         self.observation_chars = observation_chars
-        self._header = signature(task) if self.single_turn else ""
         self._start = EnvironmentState(task.files, files_hash(task.files), 0, None, ())
         self._state = self._start
 
@@ -199,7 +197,7 @@ class Environment:
                 files, observation = tools.replace_line(files, argument)
                 return observation, files, None
             case "write":
-                program = f"def {self._header}:\n{argument}\n"
+                program = complete(self.task, f"{argument}\n")
                 return "", {self.task.entry_file: program}, "submitted"
             case "submit":
                 return "", files, "submitted"
@@ -231,20 +229,6 @@ class Environment:
             stop = "max_turns"
         self._state = EnvironmentState(files, workspace, num_turns, stop, seen)
         return stop
-
-
-def signature(task: Task) -> str:
-    """The signature a single-turn task's statement asks for, e.g. "f(xs)".
-
-    Raises ValueError if the statement holds none for the task's entry point.
-    """
-    found = _SIGNATURE.search(task.statement)
-    if not found or not found[0].startswith(task.entry_point + "("):
-        raise ValueError(
-            f"task {task.task_id}: expected a statement such as 'write {task.entry_point}(xs): "
-            f"...', got {task.statement!r:.80}; a task without files needs a signature"
-        )
-    return found[0]
 
 
 def _never_run(task: Task) -> tuple[TestOutcome, ...]:

@@ -35,6 +35,7 @@ def functions_task(split: str, index: int) -> Task:
         entry_point=NAME,
         entry_file=ENTRY_FILE,
         files={},
+        beginning=f"{header}\n",
         visible=tuple(cases[:NUM_VISIBLE]),
         hidden=tuple(cases[NUM_VISIBLE:]),
         reference={ENTRY_FILE: source},

@@ -1,7 +1,7 @@
 """HumanEval rows: {task_id, prompt, canonical_solution, test, entry_point}.
 
 Stage: tasks (reading other projects' files). The prompt is the beginning of the file a solution
-lives in, a sample is its continuation; `formats.complete` joins the two. The published `check` is
+lives in, a sample is its continuation; `complete` joins the two. The published `check` is
 turned into cases where they say all of it. Otherwise the cases it does state are kept and the
 whole published text goes to `test_code`, followed by the call of `check` with which the benchmark
 ends its program. All cases are hidden: the benchmark shows its examples in the prompt.
@@ -34,6 +34,7 @@ def read_humaneval(row: Row, place: Place) -> Task:
         entry_point=name,
         entry_file=ENTRY_FILE,
         files={},
+        beginning=prompt,
         visible=(),
         hidden=found.cases,
         reference={ENTRY_FILE: prompt + get(row, "canonical_solution")},

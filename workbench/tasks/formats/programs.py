@@ -115,15 +115,16 @@ def style_tags(starter_code: str, reference: dict[str, str]) -> tuple[str, ...]:
 
 
 def complete(task: Task, completion: str) -> str:
-    """The file that a benchmark's sample stands for: what to hand to `grade`.
+    """The file that an answer in one turn stands for: what to hand to `grade`.
 
-    HumanEval: the prompt and its continuation. Problems whose solutions are methods: the sample,
-    with the line that lets the cases call the method. Every other task: the sample as it is.
+    The task's beginning and its continuation (HumanEval: the prompt, `functions`: the line with
+    `def`). Problems whose solutions are methods: the answer, with the line that lets the cases call
+    the method. Every other task: the answer as it is.
 
     >>> grade(task, complete(task, "    return sorted(xs)\\n"), sandbox)       # doctest: +SKIP
     """
-    if "format:humaneval" in task.tags:
-        return task.statement + completion
+    if task.beginning:
+        return task.beginning + completion
     if METHOD in task.tags and task.entry_point:
         try:
             return with_method_line(completion, task.entry_point)
