@@ -26,13 +26,15 @@ DEFAULT_COUNT = {"train": 1024, "dev": 256, "test": 256}
 """How many tasks of a split `load_tasks` returns if nothing else is asked for."""
 
 
-def load_tasks(source: str | Path, split: str = "train", count: int | None = None) -> list[Task]:
-    """The tasks of a suite ("bugfix", "functions") or of a .jsonl / .jsonl.gz file.
+def load_tasks(
+    source: str | Path, split: str | None = None, count: int | None = None
+) -> list[Task]:
+    """The tasks of a suite ("bugfix", "functions", "warmup") or of a .jsonl / .jsonl.gz file.
 
     Args:
         source: a suite's name or a path.
         split: "train", "dev" or "test": disjoint by what the functions mean. Tune on dev;
-            test is for figures that are published.
+            test is for figures that are published. None = "train"; `warmup` has no splits.
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or
             the whole file.
     Raises:
@@ -41,6 +43,13 @@ def load_tasks(source: str | Path, split: str = "train", count: int | None = Non
     >>> load_tasks("bugfix", split="dev", count=1)[0].statement
     'fix wrap'
     """
+    if str(source) == "warmup":
+        if split is not None:
+            raise ValueError(f"split: the suite 'warmup' has no splits; leave out {split!r}")
+        from workbench.tasks.warmup import warmup_tasks  # here: it checks all its code on import
+
+        return warmup_tasks()[:count]
+    split = "train" if split is None else split
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {sorted(SPLITS)}, got {split!r}")
     if str(source) in SUITES:
@@ -49,7 +58,7 @@ def load_tasks(source: str | Path, split: str = "train", count: int | None = Non
     path = Path(source)
     if not path.is_file():
         raise ValueError(
-            f"{str(source)!r} is neither a suite ({sorted(SUITES)}) nor an existing file; "
+            f"{str(source)!r} is neither a suite ({[*SUITES, 'warmup']}) nor an existing file; "
             "give a suite's name or the path of a .jsonl or .jsonl.gz file"
         )
     return _read(path)[:count]
