@@ -179,7 +179,7 @@ TASKS = [
             case(9007199254740993, 0, want=9007199254740993),
             case(30, 5, want=32),
             case(50, 1, want=51),
-            case(-3, 10, want=-3),
+            case(-1, 49, want=-1),
         ],
         wrong=[
             Wrong("half a cent", [1, 2, 5, 7], """

@@ -119,11 +119,12 @@ TASKS = [
             case(["1.2", "2"], want="2"),
             case(["2.1", "10.0"], want="10.0"),
             case(["1.2", "1.2.0", "1.1.9"], want="1.2"),
+            case(["0.0", "0"], want="0.0"),
         ],
         wrong=[
             Wrong("numbers of several digits", [1, 2, 6, 8, 9], {", key=numbers": ""}),
             Wrong("zeros at the end", [2, 9], {"found[-1] == 0": "len(found) > 9"}),
-            Wrong("equally new versions", [2, 5, 6, 9],
+            Wrong("equally new versions", [2, 5, 6, 9, 10],
                   {"max(versions, key=numbers)": "sorted(versions, key=numbers)[-1]"}),
             Wrong("versions of different lengths", [2, 7, 9], {
                 "key=numbers": 'key=lambda version: int(version.replace(".", ""))'}),

@@ -199,7 +199,7 @@ TASKS = [
             case([2, 2], want=True),
             case([1, 2, 1], want=True),
             case([10, 1, 1], want=False),
-            case([4, 4, 4, 4, 1, 1], want=True),
+            case([6, 5, 4, 3, 3, 3], want=True),
         ],
         wrong=[
             Wrong("heaviest first is not always best", [3, 6], """
@@ -211,6 +211,13 @@ TASKS = [
                         else:
                             right += weight
                     return left == right"""),
+            Wrong("filling one heap as far as it goes", [10], """
+                def fair_split(weights):
+                    half, heap = sum(weights) / 2, 0
+                    for weight in sorted(weights, reverse=True):
+                        if heap + weight <= half:
+                            heap += weight
+                    return heap == half"""),
             Wrong("even total that cannot be split", [5, 9], """
                 def fair_split(weights):
                     return sum(weights) % 2 == 0"""),
@@ -251,7 +258,7 @@ TASKS = [
             case(["~~~", "~.~", "~~~"], 1, 1, want=0),
             case(["~.~", "~~~"], 0, 2, want=5),
             case(["~" * 50] * 50, 25, 25, want=2500),
-            case(["~~~~", "...."], 0, 3, want=4),
+            case(["~~.."], 0, 1, want=2),
         ],
         wrong=[
             Wrong("squares that touch at a corner", [1],

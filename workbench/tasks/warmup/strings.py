@@ -190,18 +190,26 @@ TASKS = [
             case("take19", want="take20"),
             case("x-1", want="x-2"),
             case("b2b1", want="b2b2"),
+            case("x\u0663", want="x\u06632"),
         ],
         wrong=[
             Wrong("zeros in front", [1, 4], {".zfill(len(digits))": ""}),
             Wrong("nine at the end", [2, 6], """
                 def next_name(name):
-                    if name[-1:].isdigit():
+                    if name and name[-1] in "0123456789":
                         return name[:-1] + str(int(name[-1]) + 1)
                     return name + "2"
                 """),
             Wrong("digits elsewhere in the name", [3, 8],
-                  {'name.rstrip("0123456789")': '"".join(c for c in name if not c.isdigit())',
-                   "name[len(stem) :]": '"".join(c for c in name if c.isdigit())'}),
+                  {'name.rstrip("0123456789")': '"".join(c for c in name if not "0" <= c <= "9")',
+                   "name[len(stem) :]": '"".join(c for c in name if "0" <= c <= "9")'}),
+            Wrong("digits of other scripts", [9], """
+                def next_name(name):
+                    stem = name
+                    while stem[-1:].isdigit():
+                        stem = stem[:-1]
+                    digits = name[len(stem) :]
+                    return stem + str(int(digits or 1) + 1).zfill(len(digits))"""),
             Wrong("empty name", [5], {"if not digits": "if name[-1] not in '0123456789'"}),
         ],
     ),
