@@ -130,7 +130,7 @@ TASKS = [
     problem("square_side", topic="numbers", level=2, skills="roots float-limits",
         statement="""Write square_side(area): the pair (side, left), where side is the largest whole
         number whose square is not above area, and left is what area has beyond that square. area is
-        a whole number, 0 or more, and may have fifty digits; the answer is exact.""",
+        a whole number, 0 or more, and may have a hundred digits; the answer is exact.""",
         reference="""
         import math
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
-from textwrap import dedent, indent
+from textwrap import dedent, fill, indent
 from typing import Any
 
 from workbench.records import Case, Task, WrongSolution
@@ -60,7 +60,8 @@ def problem(
 
     Args:
         skills: words a learner would search for, separated by blanks.
-        statement, reference, hack: text; a common indentation is taken off.
+        statement: paragraphs, divided by empty lines; their lines are filled anew.
+        reference: code; a common indentation is taken off, as from all code here.
         visible, hidden: 2 to 4 and 5 to 10 cases; the statement must decide every one of them.
         wrong: at least two mistakes, one for each weak spot.
         hack: body of a function, with the reference's parameters, that passes the visible cases
@@ -84,7 +85,7 @@ def problem(
         _entry_point(name, text)
     return Task(
         task_id=f"warmup/{name}",
-        statement=cleandoc(statement),
+        statement=_paragraphs(statement),
         entry_point=name,
         entry_file=ENTRY_FILE,
         files={},
@@ -109,6 +110,11 @@ def lookup_table(name: str, visible: Sequence[Case]) -> str:
     """
     rows = [f"    if args == {c.args!r}:\n        return {c.expected!r}\n" for c in visible]
     return f"def {name}(*args):\n" + "".join(rows)
+
+
+def _paragraphs(text: str) -> str:
+    filled = (fill(part, 88, break_on_hyphens=False) for part in cleandoc(text).split("\n\n"))
+    return "\n\n".join(filled)
 
 
 def _text(code: str) -> str:
