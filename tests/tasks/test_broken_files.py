@@ -257,12 +257,12 @@ CHOICES = "give a suite's name or the path of a .jsonl or .json file, each also 
 BROKEN_CALLS = [
     (
         ("bugfixs",),
-        "'bugfixs' is neither a suite (['bugfix', 'functions']) nor an existing file; did you mean "
+        "'bugfixs' is neither a suite (bugfix, functions, warmup) nor an existing file; did you mean "
         f"'bugfix'? Otherwise {CHOICES}",
     ),
     (
         ("no/such.jsonl",),
-        "'no/such.jsonl' is neither a suite (['bugfix', 'functions']) nor an existing file; "
+        "'no/such.jsonl' is neither a suite (bugfix, functions, warmup) nor an existing file; "
         + CHOICES,
     ),
     ((".",), "'.' is a folder; give the path of one file in it"),

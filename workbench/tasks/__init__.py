@@ -1,4 +1,4 @@
-"""Tasks: the generated suites, and the door through which people bring their own problems.
+"""Tasks: the suites, and the door through which people bring their own problems.
 
 Stage: the start of the loop. In: a suite's name, a path, or rows. Out: a list of `Task`. Left out:
 SWE-bench rows, which need a repository and a container.
@@ -23,11 +23,13 @@ from workbench.tasks.reading import read_file, read_rows
 
 __all__ = ["DEFAULT_COUNT", "FORMATS", "SUITES", "complete", "load_tasks", "save_tasks"]
 
-SUITES: dict[str, Callable[[str, int], Task]] = {
+GENERATED: dict[str, Callable[[str, int], Task]] = {
     "bugfix": bugfix_task,
     "functions": functions_task,
 }
 """Generated suites: name -> function of (split, index)."""
+SUITES = (*GENERATED, "warmup")
+"""Names of all suites."""
 DEFAULT_COUNT = {"train": 1024, "dev": 256, "test": 256}
 """How many tasks of a split `load_tasks` returns if nothing else is asked for."""
 
@@ -38,14 +40,14 @@ def load_tasks(
     count: int | None = None,
     format: str | None = None,
 ) -> list[Task]:
-    """The tasks of a suite ("bugfix", "functions"), of a file, or of rows.
+    """The tasks of a suite ("bugfix", "functions", "warmup"), of a file, or of rows.
 
     Args:
         source: a suite's name; the path of a .jsonl or .json file (each also .gz); or an iterable
             of dicts such as a `datasets.Dataset`.
-        split: for a suite "train", "dev" or "test", disjoint by what the functions mean: tune on
-            dev, test is for figures that are published; None = "train". For a file or rows the
-            tasks whose `split` field says so; None = all of them.
+        split: for a generated suite "train", "dev" or "test", disjoint by what the functions mean:
+            tune on dev, test is for figures that are published; None = "train". For a file or rows
+            the tasks whose `split` field says so; None = all of them. `warmup` has none.
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or all.
         format: how the rows are written, a name of FORMATS; None = told by each row's fields.
     Raises:
@@ -66,7 +68,7 @@ def load_tasks(
     if isinstance(source, str) and source in SUITES:
         if format is not None:
             raise ValueError(f"format: expected none for the suite {source!r}, got {format!r}")
-        return _suite(source, "train" if split is None else split, count)
+        return _warmup(split, count) if source == "warmup" else _suite(source, split, count)
     if isinstance(source, (str, Path)):
         tasks = read_file(_existing(source), format)
     elif isinstance(source, Mapping) or not isinstance(source, Iterable):
@@ -78,7 +80,16 @@ def load_tasks(
     return _of_split(tasks, split, source)[:count]
 
 
-def _suite(name: str, split: str, count: int | None) -> list[Task]:
+def _warmup(split: str | None, count: int | None) -> list[Task]:
+    if split is not None:
+        raise ValueError(f"split: the suite 'warmup' has no splits; leave out {split!r}")
+    from workbench.tasks.warmup import warmup_tasks  # here: it checks all its code on import
+
+    return warmup_tasks()[:count]
+
+
+def _suite(name: str, split: str | None, count: int | None) -> list[Task]:
+    split = "train" if split is None else split
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {sorted(SPLITS)}, got {split!r}")
     count = DEFAULT_COUNT[split] if count is None else count
@@ -87,7 +98,7 @@ def _suite(name: str, split: str, count: int | None) -> list[Task]:
 
 @functools.lru_cache(maxsize=8192)
 def _generated(suite: str, split: str, index: int) -> Task:
-    return SUITES[suite](split, index)
+    return GENERATED[suite](split, index)
 
 
 def _existing(source: str | Path) -> Path:
@@ -98,7 +109,7 @@ def _existing(source: str | Path) -> Path:
         raise ValueError(f"{str(source)!r} is a folder; give the path of one file in it")
     close = difflib.get_close_matches(str(source), SUITES, n=1)
     raise ValueError(
-        f"{str(source)!r} is neither a suite ({sorted(SUITES)}) nor an existing file; "
+        f"{str(source)!r} is neither a suite ({', '.join(SUITES)}) nor an existing file; "
         + (f"did you mean {close[0]!r}? Otherwise " if close else "")
         + "give a suite's name or the path of a .jsonl or .json file, each also .gz"
     )
