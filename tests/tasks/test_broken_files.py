@@ -257,8 +257,8 @@ CHOICES = "give a suite's name or the path of a .jsonl or .json file, each also 
 BROKEN_CALLS = [
     (
         ("bugfixs",),
-        "'bugfixs' is neither a suite (bugfix, functions, warmup) nor an existing file; did you mean "
-        f"'bugfix'? Otherwise {CHOICES}",
+        "'bugfixs' is neither a suite (bugfix, functions, warmup) nor an existing file; did you "
+        f"mean 'bugfix'? Otherwise {CHOICES}",
     ),
     (
         ("no/such.jsonl",),

@@ -65,8 +65,8 @@ TASKS = [
         returns "open"; if the gate is open already, the coin comes back: it returns "returned" and
         nothing changes. push() at an open gate lets one person through, locks the gate and returns
         "passed"; at a locked gate it returns "locked". Then write run_gate(actions): it makes one
-        Gate, calls the methods that the texts "coin" and "push" name in turn and returns the list
-        of what they returned.""",
+        Gate, for each action in turn, the text "coin" or "push", calls the method of that name, and
+        returns the list of what the calls returned.""",
         reference="""
         class Gate:
             def __init__(self):

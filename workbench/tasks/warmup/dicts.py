@@ -216,8 +216,8 @@ TASKS = [
         or more). The orders, pairs (item, amount) with an amount of 1 or more, are served in turn:
         if there are still that many, they are taken out; otherwise the order is refused and nothing
         changes. An item that is not in stock counts as 0. Return (left, refused): a dict of what is
-        left, without items of which none is left, and the list of the items of refused orders, in
-        turn.""",
+        left, without the items that ran out, and the list of the items of the refused orders, in
+        the order they came, as a tuple.""",
         reference="""
         def stock_after(stock, orders):
             left, refused = dict(stock), []
@@ -252,8 +252,9 @@ TASKS = [
         statement="""Write layered(base, override) for settings in dicts that may hold dicts again.
         The merged settings have the keys of both; where both have a key, the value of override
         counts, except that two dicts are merged by these same rules. A None in override, at any
-        depth, takes its key out of the merged settings, whether it was there or not. base holds no
-        None. Return (merged, base), where base and everything inside it are as they were given.""",
+        depth, means that its key is not in the merged settings, whether base has that key or not;
+        so no None is ever left. base holds no None. Return the tuple (merged, base); base and
+        everything inside it must be unchanged.""",
         reference="""
         def layered(base, override):
             return merge(base, override), base

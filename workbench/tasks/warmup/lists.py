@@ -215,8 +215,8 @@ TASKS = [
     problem("drop_extremes", topic="lists", level=3, skills="stable-order duplicates",
         statement="""Write drop_extremes(scores, count): take the `count` lowest scores out of the
         list, then the `count` highest of what is left, and return the rest in its original order.
-        Where equal scores compete for being taken out, the earliest goes first. count is 0 or more;
-        if there are not enough scores, the result is empty.""",
+        Of equal scores, low or high, the one that stands earliest in the list is taken out first.
+        count is 0 or more; if there are not enough scores, the result is empty.""",
         reference="""
         def drop_extremes(scores, count):
             left = list(scores)
@@ -261,9 +261,9 @@ TASKS = [
     problem("free_slots", topic="lists", level=3, skills="intervals sorting",
         statement="""Write free_slots(busy, start, end). busy is a list of pairs (begin, stop) of
         whole numbers with begin < stop, in any order; they may overlap and reach beyond start or
-        end. Return the list of the stretches between start and end that no pair covers, as pairs,
-        earliest first and each as long as it can be. A stretch of length 0 is none. start is less
-        than end.""",
+        end. Return the list of the stretches between start and end that no pair covers, as pairs
+        (tuples) too, earliest first and each as long as it can be. Stretches of length 0 do not
+        count. start is less than end.""",
         reference="""
         def free_slots(busy, start, end):
             free, now = [], start

@@ -128,7 +128,7 @@ TASKS = [
         hack="return [3, 3, 2, 2] if parts == 4 else [3] * parts",
     ),
     problem("square_side", topic="numbers", level=2, skills="roots float-limits",
-        statement="""Write square_side(area): the pair (side, left), where side is the largest whole
+        statement="""Write square_side(area): the tuple (side, left), where side is the largest whole
         number whose square is not above area, and left is what area has beyond that square. area is
         a whole number, 0 or more, and may have a hundred digits; the answer is exact.""",
         reference="""
@@ -161,10 +161,10 @@ TASKS = [
         hack="return 3, area % 9",
     ),
     problem("price_with_tax", topic="numbers", level=2, skills="rounding exactness",
-        statement="""Write price_with_tax(cents, percent): cents plus percent per cent of it,
-        rounded to whole cents; half a cent is rounded away from zero. Both are whole numbers;
-        percent is 0 or more, cents may be negative (a refund) and of any size. The answer is an int
-        and exact.""",
+        statement="""Write price_with_tax(cents, percent): the price `cents` raised by `percent` per
+        cent, rounded to the nearest whole cent; half a cent is rounded away from zero. Both are
+        whole numbers; percent is 0 or more, cents may be negative (a refund) and of any size. The
+        answer is an int and exact.""",
         reference="""
         def price_with_tax(cents, percent):
             hundredths = abs(cents) * (100 + percent)
@@ -193,7 +193,7 @@ TASKS = [
         hack="return cents + percent * 10 if percent > 10 else cents + 20",
     ),
     problem("add_fractions", topic="numbers", level=2, skills="fractions signs",
-        statement="""Write add_fractions(a, b). A fraction is a pair (top, bottom) of whole numbers;
+        statement="""Write add_fractions(a, b). A fraction is a tuple (top, bottom) of whole numbers;
         bottom may be negative but is not 0. Return the sum of a and b as such a pair, in lowest
         terms and with a positive bottom; a sum of zero is (0, 1). The numbers may be of any
         size.""",

@@ -6,7 +6,7 @@ TASKS = [
     problem("read_duration", topic="parsing", level=1, skills="units scanning",
         statement="""Write read_duration(text): how many seconds text stands for. It consists of
         parts, each a whole number of one or more digits directly followed by "h" (3600 seconds),
-        "m" (60) or "s" (1). Parts may come in any order and with or without blanks around them, and
+        "m" (60) or "s" (1). Parts may come in any order and with or without spaces around them, and
         a unit may occur several times; all parts are added. A text without parts is 0.""",
         reference="""
         def read_duration(text):
@@ -30,7 +30,7 @@ TASKS = [
             case("1m1m1s", want=121),
         ],
         wrong=[
-            Wrong("parts without blanks between them", [2, 8], """
+            Wrong("parts without spaces between them", [2, 8], """
                 def read_duration(text):
                     units = {"h": 3600, "m": 60, "s": 1}
                     return sum(int(part[:-1]) * units[part[-1]] for part in text.split())"""),
@@ -53,10 +53,10 @@ TASKS = [
     ),
     problem("read_settings", topic="parsing", level=1, skills="lines splitting",
         statement="""Write read_settings(text): a dict of the settings in a text whose lines are
-        separated by "\\n". A line is "key = value", divided at its first "="; blanks at both ends
+        separated by "\\n". A line is "key = value", divided at its first "="; spaces at both ends
         of the key and of the value are taken off. A line without "=" gives the value "" to the key
-        that it consists of. Lines with nothing but blanks, and lines whose first character other
-        than a blank is "#", are skipped. If a key comes several times, the last one counts.""",
+        that it consists of. Lines with nothing but spaces, and lines whose first character other
+        than a space is "#", are skipped. If a key comes several times, the last one counts.""",
         reference="""
         def read_settings(text):
             settings = {}
@@ -88,8 +88,8 @@ TASKS = [
             Wrong("number sign in the value", [6],
                   {"line = line.strip()": 'line = line.split("#")[0].strip()'}),
             Wrong("line without an equals sign", [3], {"if line and": 'if "=" in line and'}),
-            Wrong("blanks before a comment", [5], {"line = line.strip()": "line = line.rstrip()"}),
-            Wrong("blanks inside a value", [9],
+            Wrong("spaces before a comment", [5], {"line = line.strip()": "line = line.rstrip()"}),
+            Wrong("spaces inside a value", [9],
                   {"in text.split": 'in text.replace(" ", "").split'}),
         ],
         hack='return {"mode": "fast"} if "#" in text else {"size": "4", "colour": "red"}',
@@ -135,7 +135,7 @@ TASKS = [
         statement="""Write read_ranges(text): the list of whole numbers that text names. It has
         parts separated by commas. A part is a number or a range, two numbers joined by "-", which
         stands for all numbers from the first to the second, both included; if the first is larger,
-        it counts down. A number may be negative: "-3--1" is -3, -2, -1. Blanks mean nothing. Keep
+        it counts down. A number may be negative: "-3--1" is -3, -2, -1. Spaces mean nothing. Keep
         the order of the text, and numbers named twice. An empty text names none.""",
         reference="""
         import re
@@ -166,7 +166,7 @@ TASKS = [
             Wrong("range that counts down", [2, 9], {"1 if start <= stop else -1": "1"}),
             Wrong("numbers named twice", [7],
                   {"return numbers": "return list(dict.fromkeys(numbers))"}),
-            Wrong("blanks around the minus of a range", [5], {'text.replace(" ", "")': "text"}),
+            Wrong("spaces around the minus of a range", [5], {'text.replace(" ", "")': "text"}),
         ],
         hack='return [1, 2, 3, 5] if "," in text else [7]',
     ),

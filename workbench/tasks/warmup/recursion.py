@@ -46,8 +46,8 @@ TASKS = [
     problem("same_shape", topic="recursion", level=2, skills="two-trees comparing",
         statement="""Write same_shape(a, b): True if a and b have the same shape, else False. Two
         values that are not lists always have the same shape. A list and a value that is not a list
-        never have. Two lists have if they are equally long and their items, place by place, have
-        the same shape.""",
+        never have the same shape. Two lists have the same shape if they are equally long and the
+        items at each place have the same shape.""",
         reference="""
         def same_shape(a, b):
             if not isinstance(a, list) or not isinstance(b, list):
@@ -86,10 +86,10 @@ TASKS = [
     ),
     problem("expand", topic="recursion", level=2, skills="rewriting",
         statement="""Write expand(text, rules). rules maps single characters to texts. Every
-        character of text that has a rule is replaced by the text of its rule, in which characters
-        with rules are replaced in the same way, and so on until no character with a rule is left.
-        Rules may give an empty text. No rule ever leads back to its own character. The order in
-        which rules are listed does not matter.""",
+        character of text that has a rule is replaced by the text of its rule; characters in that
+        text that have rules are replaced in turn, and so on until none is left. Rules may give an
+        empty text. No rule ever leads back to its own character. The order in which rules are
+        listed does not matter.""",
         reference="""
         def expand(text, rules):
             return "".join(expand(rules[c], rules) if c in rules else c for c in text)""",
@@ -120,10 +120,10 @@ TASKS = [
     ),
     problem("paths", topic="recursion", level=2, skills="nested-dicts flattening",
         statement="""Write paths(tree). tree is a dict with text keys whose values may be dicts of
-        the same kind. Return one flat dict: for each value that is not a dict, and for each empty
-        dict inside tree, a key that joins the keys leading to it by dots. For an empty tree return
-        an empty dict. A key may be the empty text; keys hold no dots. Lists are values like any
-        other.""",
+        the same kind. Return one flat dict with an entry for each value that is not a dict and for
+        each empty dict inside tree: the keys that lead to it, joined by dots, and the value itself
+        (an empty dict stays an empty dict). For an empty tree return an empty dict. A key may be
+        the empty text; keys hold no dots. Lists are values like any other.""",
         reference="""
         def paths(tree):
             flat = {}
@@ -175,9 +175,9 @@ TASKS = [
     ),
     problem("fair_split", topic="recursion", level=3, skills="search two-choices",
         statement="""Write fair_split(weights): True if the items with these weights can be put into
-        two heaps of equal weight, every item in one of them, else False. Any items may go together;
-        a heap without items weighs 0. Weights are positive whole numbers; there are at most 15
-        items, and there may be none.""",
+        two heaps of equal weight, every item in one of them, else False. A heap without items
+        weighs 0. Weights are positive whole numbers; there are at most 15 items, and there may be
+        none.""",
         reference="""
         def fair_split(weights):
             return can_balance(weights, 0)

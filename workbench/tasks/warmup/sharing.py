@@ -12,8 +12,8 @@ TASKS = [
         list of what was put in (positive) and taken out (negative) up to then, earliest first. Then
         write run_wallets(operations): it carries out ("put", owner, cents), ("take", owner, cents)
         and ("history", owner) in turn, each with the owner's own Wallet, which is made when the
-        owner first appears, and returns the list of all histories asked for, each as it was when it
-        was asked for. Amounts are 1 or more.""",
+        owner first appears, and returns the list of all histories asked for, each as it stood at
+        that moment. Amounts are 1 or more.""",
         reference="""
         class Wallet:
             def __init__(self):

@@ -6,7 +6,7 @@ TASKS = [
     problem("cut_label", topic="strings", level=1, skills="slicing boundaries",
         statement="""Write cut_label(text, width). A label has room for `width` characters; width is
         at least 1. If text fits, return it as it is. Otherwise return its first characters followed
-        by "~", exactly `width` characters in all. Blanks are characters like any other.""",
+        by "~", exactly `width` characters in all. Spaces are characters like any other.""",
         reference="""
         def cut_label(text, width):
             if len(text) <= width:
@@ -25,16 +25,16 @@ TASKS = [
         wrong=[
             Wrong("text exactly as wide as the label", [1], {"<= width": "< width"}),
             Wrong("label of one character", [4], {"width - 1": "max(1, width - 1)"}),
-            Wrong("blank before the cut", [5, 6], {"width - 1]": "width - 1].rstrip()"}),
+            Wrong("space before the cut", [5, 6], {"width - 1]": "width - 1].rstrip()"}),
         ],
         hack='return "harb~" if len(text) > 3 else text',
     ),
     problem("copy_case", topic="strings", level=1, skills="case parallel-loops",
-        statement="""Write copy_case(word, pattern), both ASCII text. Return word with its letters
-        made upper case where the character of pattern at the same place is an upper-case letter,
-        and lower case where it is a lower-case letter. Where pattern has something else, or has
-        already ended, the character of word stays as it is. What pattern has beyond word is
-        ignored.""",
+        statement="""Write copy_case(word, pattern), both ASCII text. Return word, changed place by
+        place: where pattern has an upper-case letter, the character of word becomes upper case;
+        where pattern has a lower-case letter, it becomes lower case. Where pattern has something
+        else, or has already ended, the character of word stays as it is. What pattern has beyond
+        word is ignored.""",
         reference="""
         def copy_case(word, pattern):
             result = ""
@@ -68,7 +68,7 @@ TASKS = [
         statement="""Write ticker(text, width, start). Imagine text repeated without end in both
         directions, the first character of one copy at position 0. Return the `width` characters
         from position `start` on. width is 0 or more, start may be negative. An empty text shows
-        only blanks.""",
+        only spaces.""",
         reference="""
         def ticker(text, width, start):
             if not text:
@@ -169,10 +169,10 @@ TASKS = [
     ),
     problem("next_name", topic="strings", level=2, skills="digits padding",
         statement="""Write next_name(name), the name for the next copy of a file. If name ends in
-        digits (0 to 9), raise the number that all the digits at its end form by one and write it
-        with at least as many digits as before, so zeros in front stay: "a09" becomes "a10" and
-        "a99" "a100". Digits elsewhere stay as they are. If name does not end in a digit, append
-        "2". name may be empty.""",
+        digits (0 to 9), take all the digits at its end as one number, add 1 and write it with at
+        least as many digits as before, so zeros in front stay: "a09" becomes "a10" and "a99"
+        "a100". Digits elsewhere stay as they are. If name does not end in such a digit, append "2".
+        name may be empty.""",
         reference="""
         def next_name(name):
             stem = name.rstrip("0123456789")
@@ -215,8 +215,8 @@ TASKS = [
     ),
     problem("count_word", topic="strings", level=2, skills="words unicode",
         statement="""Write count_word(text, word): how often word stands in text as a word of its
-        own, upper and lower case alike. A word is an unbroken stretch of letters, as long as it can
-        be; a letter is a character for which str.isalpha() is true, and everything else only
+        own, upper and lower case alike. A word is a run of letters with no letter just before or
+        after it; a letter is a character for which str.isalpha() is true, and everything else only
         separates words. word itself is one or more letters.""",
         reference="""
         def count_word(text, word):
@@ -244,10 +244,10 @@ TASKS = [
     ),
     problem("type_keys", topic="strings", level=3, skills="state cursor",
         statement="""Write type_keys(keys): the text on an empty line after these keys were pressed.
-        "<" moves the cursor one place to the left and ">" one to the right; at the end of the line
-        they cannot pass, they do nothing. "#" deletes the character just left of the cursor, if
-        there is one. Any other character is put in at the cursor, which then stands right of
-        it.""",
+        "<" moves the cursor one place to the left and ">" one to the right; where there is no such
+        place, at the beginning or the end of the text, they do nothing. "#" deletes the character
+        just left of the cursor, if there is one. Any other character is put in at the cursor, which
+        then stands right of it.""",
         reference="""
         def type_keys(keys):
             line, cursor = [], 0

@@ -6,7 +6,7 @@ from workbench.tasks.warmup.problem import Wrong, case, problem
 
 TASKS = [
     problem("find_links", topic="parsing", level=2, skills="patterns brackets",
-        statement="""Write find_links(text): the list of pairs (label, target) of all links in text,
+        statement="""Write find_links(text): the list of tuples (label, target) of all links in text,
         from left to right. A link is "[label](target)", with nothing between "]" and "(". A label
         is any number of characters, even none, without square brackets. A target is at least one
         character, without parentheses and without white space. All else is ordinary text.""",
@@ -37,17 +37,17 @@ TASKS = [
             Wrong("bracket before the label", [5, 6], {r"([^\[\]]*)": "(.*?)"}),
             Wrong("empty label", [3], {r"([^\[\]]*)": r"([^\[\]]+)"}),
             Wrong("empty target", [4], {r"([^()\s]+)": r"([^()\s]*)"}),
-            Wrong("blank in the target", [7], {r"([^()\s]+)": "([^()]+)"}),
+            Wrong("space in the target", [7], {r"([^()\s]+)": "([^()]+)"}),
         ],
         hack='return [("docs", "a.html")] if "docs" in text else []',
     ),
     problem("split_row", topic="parsing", level=3, skills="quoting scanning",
         statement="""Write split_row(line): the list of the fields of one line of a table. Commas
-        separate the fields. A field whose first character is a double quote is a quoted one: it
-        ends with the next double quote that stands alone, and its text is what is between the two.
-        In there, commas are ordinary characters and two double quotes next to each other mean one.
-        Any other field is taken as it is, with its blanks and quotes. An empty line has one field,
-        the empty text. After a quoted field there is always a comma or the end of the line.""",
+        separate the fields. A field whose first character is a double quote is a quoted one. Its
+        text begins after that quote and is read from left to right: two double quotes in a row mean
+        one, a single one ends the field, and commas are ordinary characters. Any other field is
+        taken as it is, with its spaces and quotes. An empty line has one field, the empty text.
+        After a quoted field there is always a comma or the end of the line.""",
         reference="""
         def split_row(line):
             fields, i = [], 0
@@ -100,7 +100,7 @@ TASKS = [
                 def split_row(line):
                     return next(csv.reader([line]))"""),
             Wrong("empty field at the end", [3], {"if i >= len(line)": "if i >= len(line) - 1"}),
-            Wrong("blanks in a field", [5], {"append(field)": "append(field.strip())"}),
+            Wrong("spaces in a field", [5], {"append(field)": "append(field.strip())"}),
         ],
         hack="""return ["x,y", "z"] if line[0] == '"' else line.split(",")""",
     ),
@@ -108,7 +108,7 @@ TASKS = [
         statement="""Write calculate(text): the value of a sum such as "1+2*3", an int. It has whole
         numbers of one or more digits, perhaps with zeros in front, joined by "+", "-" and "*".
         Products are worked out first; apart from that, it goes from left to right. One "-" may
-        stand before the first number and makes that number negative. Blanks may stand anywhere
+        stand before the first number and makes that number negative. Spaces may stand anywhere
         except within a number.""",
         reference="""
         def calculate(text):
