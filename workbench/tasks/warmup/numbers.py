@@ -128,9 +128,10 @@ TASKS = [
         hack="return [3, 3, 2, 2] if parts == 4 else [3] * parts",
     ),
     problem("square_side", topic="numbers", level=2, skills="roots float-limits",
-        statement="""Write square_side(area): the tuple (side, left), where side is the largest whole
-        number whose square is not above area, and left is what area has beyond that square. area is
-        a whole number, 0 or more, and may have a hundred digits; the answer is exact.""",
+        statement="""Write square_side(area): the tuple (side, left), where side is the largest
+        whole number whose square is not above area, and left is what area has beyond that
+        square. area is a whole number, 0 or more, and may have a hundred digits; the answer is
+        exact.""",
         reference="""
         import math
 
@@ -193,10 +194,10 @@ TASKS = [
         hack="return cents + percent * 10 if percent > 10 else cents + 20",
     ),
     problem("add_fractions", topic="numbers", level=2, skills="fractions signs",
-        statement="""Write add_fractions(a, b). A fraction is a tuple (top, bottom) of whole numbers;
-        bottom may be negative but is not 0. Return the sum of a and b as such a pair, in lowest
-        terms and with a positive bottom; a sum of zero is (0, 1). The numbers may be of any
-        size.""",
+        statement="""Write add_fractions(a, b). A fraction is a tuple (top, bottom) of whole
+        numbers; bottom may be negative but is not 0. Return the sum of a and b as such a pair,
+        in lowest terms and with a positive bottom; a sum of zero is (0, 1). The numbers may be
+        of any size.""",
         reference="""
         import math
 

@@ -6,10 +6,11 @@ from workbench.tasks.warmup.problem import Wrong, case, problem
 
 TASKS = [
     problem("find_links", topic="parsing", level=2, skills="patterns brackets",
-        statement="""Write find_links(text): the list of tuples (label, target) of all links in text,
-        from left to right. A link is "[label](target)", with nothing between "]" and "(". A label
-        is any number of characters, even none, without square brackets. A target is at least one
-        character, without parentheses and without white space. All else is ordinary text.""",
+        statement="""Write find_links(text): the list of tuples (label, target) of all links in
+        text, from left to right. A link is "[label](target)", with nothing between "]" and "(".
+        A label is any number of characters, even none, without square brackets. A target is at
+        least one character, without parentheses and without white space. All else is ordinary
+        text.""",
         reference=r"""
         import re
 
