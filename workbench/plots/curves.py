@@ -89,8 +89,8 @@ def learning_curve(
     curves = [read_curve(run.metrics) for run in runs]
     figure = style.new_figure(4.0)
     axes = figure.subplots()
-    for curve in curves:
-        _draw_batches(axes, curve, alone=len(curves) == 1)
+    for number, curve in enumerate(curves):
+        _draw_batches(axes, curve, alone=len(curves) == 1, first=number == 0)
     _draw_evaluations(axes, _merged(curves))
     if final is not None:
         end = max([e for _, e in curves[0].spans.values()], default=0)
@@ -99,7 +99,7 @@ def learning_curve(
     style.percent(axes, _ceiling(curves, final))
     axes.set_xlim(left=-0.01 * max(axes.get_xlim()[1], 1))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    _name_stages(axes, curves[0])
+    _name_stages(axes, curves)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(frameon=False, loc="lower right")
     return figure
@@ -121,16 +121,18 @@ def summary_line(run: HasMetrics) -> str:
     return words if not left else f"{words}; {left / 60:.1f} min left"
 
 
-def _draw_batches(axes, curve: Curve, *, alone: bool) -> None:
-    """The attempts learned from: every iteration pale, their moving average darker."""
-    label = "attempts it learns from" if alone else None
-    for first, last in curve.spans.values():
-        xs, ys = np.array([b for b in curve.batches if first < b[0] < last] or [(0, 0)]).T
-        axes.plot(xs, ys, color=style.SKY, alpha=0.35, lw=1, marker=".", ms=4)
+def _draw_batches(axes, curve: Curve, *, alone: bool, first: bool) -> None:
+    """The attempts learned from: a moving average, of one run every iteration as well."""
+    label = "attempts it learns from" if alone else "attempts each run learns from"
+    label = label if first else None
+    for start, end in curve.spans.values():
+        xs, ys = np.array([b for b in curve.batches if start < b[0] < end] or [(0, 0)]).T
+        if alone:
+            axes.plot(xs, ys, color=style.SKY, alpha=0.35, lw=1, marker=".", ms=4)
         width = min(SPREAD, len(ys))
         smooth = np.convolve(ys, np.ones(width) / width, "valid")
         middle = np.convolve(xs, np.ones(width) / width, "valid")
-        style_of = {"color": style.SKY, "lw": 2 if alone else 1}
+        style_of = {"color": style.SKY, "lw": 2 if alone else 1, "alpha": 1 if alone else 0.7}
         axes.plot(middle, smooth, **style_of, label=label)
         label = None
 
@@ -176,20 +178,21 @@ def _error_bar(axes, x: float, rate: Interval, marker: str, colour: str, label=N
     )
 
 
-def _name_stages(axes, curve: Curve) -> None:
+def _name_stages(axes, curves: Sequence[Curve]) -> None:
     """A pale band for RFT, the stages' names at the top, and what was imitated between them."""
     top, right = axes.get_ylim()[1], max(axes.get_xlim()[1], 1)
-    for stage, (first, last) in curve.spans.items():
+    for stage, (first, last) in curves[0].spans.items():
         if stage == "rft":
             axes.axvspan(first, last, color=style.PALE, alpha=0.6, lw=0, zorder=0)
         words = {"rft": "sample with the base", "rl": "RL"}[stage]
         if last - first > len(words) * right / 90:  # else it would run over its neighbours
             middle = (first + last) / 2
             axes.text(middle, top * 0.98, words, ha="center", va="top", color=style.GREY)
-    if curve.imitated:
-        where, number = curve.imitated
+    if imitated := [curve.imitated for curve in curves if curve.imitated]:
+        where, numbers = imitated[0][0], sorted({number for _, number in imitated})
         axes.axvline(where, color=style.ORANGE, lw=1.5)
-        words, side = f" RFT: imitate {number} \n solved attempts ", "right"
+        shown = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+        words, side = f" RFT: imitate {shown} \n solved attempts ", "right"
         if where < 0.25 * right:
             side = "left"
         axes.text(where, top * 0.9, words, ha=side, va="top", color=style.INK, fontsize=9)

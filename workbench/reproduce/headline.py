@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from workbench import plots
 from workbench.bootstrap import SetupError
 from workbench.demo import demo
 from workbench.demo.counts import NUM_DEV, NUM_TEST
@@ -53,7 +54,7 @@ def measure(order: Order) -> Path:
     head = about(order, policy_hash)
     rows = run_jobs([job(order, seed, policy_hash) for seed in order.seeds])
     found = {"per_seed": rows, "means": means(rows), "time": where_time_went(rows)}
-    return publish(order, head, found, told(rows, found))
+    return publish(order, head, found, told(rows, found) + f"\nfigure: {draw(order)}")
 
 
 def job(order: Order, seed: int, policy_hash: str) -> Job:
@@ -106,6 +107,14 @@ def training_cpu_s(run: Path) -> float:
     """CPU seconds of RFT and RL: sampling, sandbox and updates, evaluations not counted."""
     seconds = [row["seconds"] for row in load_run(run).metrics if row["kind"] != "evaluation"]
     return sum(s[f"{name}_cpu"] for s in seconds for name in ("sampling", "sandbox", "update"))
+
+
+def draw(order: Order) -> Path:
+    """The learning curves of all seeds, on the dev tasks that `demo` evaluates meanwhile."""
+    runs = [load_run(seed_folder(order, seed) / "run") for seed in order.seeds]
+    title = f"Repairing bugs in functions never seen before ({len(runs)} runs)"
+    figure = plots.learning_curve(runs if len(runs) > 1 else runs[0], title=title)
+    return plots.save_png(figure, order.folder / "headline.png")
 
 
 def means(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

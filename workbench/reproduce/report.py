@@ -10,6 +10,7 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,14 @@ def over_seeds(rows: Sequence[Mapping[str, Any]], *path: str) -> Interval:
 
 
 def percent(interval: Interval) -> str:
-    """In percent with its interval; without one where a single seed gives none."""
+    """A share in percent with its interval, cut at 0 and 100; a single seed gives no interval.
+
+    >>> percent(mean_interval([0.99, 1.0, 0.98]))
+    '99.0 % [96.5, 100.0]'
+    """
     if np.isnan(interval.low):
         return f"{100 * interval.estimate:.1f} %"
-    return interval.percent()
+    return replace(interval, low=max(interval.low, 0.0), high=min(interval.high, 1.0)).percent()
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

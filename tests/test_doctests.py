@@ -1,0 +1,27 @@
+"""Every example in a docstring is run."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import workbench
+
+STARTED_AS_PROGRAMS = {"workbench.__main__", "workbench.sandbox.server"}
+MODULES = sorted(
+    {info.name for info in pkgutil.walk_packages(workbench.__path__, "workbench.")}
+    - STARTED_AS_PROGRAMS
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_hold(name):
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+def test_there_are_examples_to_run():
+    found = doctest.DocTestFinder()
+    modules = [importlib.import_module(name) for name in MODULES]
+    assert sum(bool(t.examples) for module in modules for t in found.find(module)) >= 10
