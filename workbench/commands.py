@@ -84,8 +84,9 @@ def _nbgrader(options: argparse.Namespace) -> int:
     for name, worth in points.items():
         print(f"{options.out}/source/{name}: {worth:g} points")
     print(
-        f"Next, where nbgrader is installed: cd {options.out}, then for each assignment\n"
-        "  nbgrader generate_assignment NAME   and, with submissions,   nbgrader autograde NAME"
+        f"Next, with nbgrader (pip install nbgrader): cd {options.out}, then for each assignment\n"
+        "  nbgrader generate_assignment NAME\n"
+        "  nbgrader autograde NAME              once there are submissions"
     )
     return 0
 

@@ -141,10 +141,10 @@ def _overpaid(
 
 def _partly(name: str, pays: Callable, full: float) -> Iterator[str]:
     paid, least = pays(stored.PARTIAL), pays(stored.FAILED[0])
-    enough = _is_number(paid) and (name == "partial" or not _is_number(least) or paid > least)
-    if not enough or paid >= full:
-        than = f"less than {full:g}" if name == "partial" else f"between {_says(least)} and {full:g}"
-        yield f"{_says(paid)} for {_an(stored.PARTIAL)}; expected {than.replace('pays ', '')}"
+    low = least if name == "split" and _is_number(least) else -math.inf
+    if not _is_number(paid) or not low < paid < full:
+        wanted = f"less than {full:g}" if low == -math.inf else f"between {low:g} and {full:g}"
+        yield f"{_says(paid)} for {_an(stored.PARTIAL)}; expected {wanted}"
 
 
 def _judgeable(pays: Callable) -> Iterator[str]:

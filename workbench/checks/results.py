@@ -51,16 +51,17 @@ class Results(dict[str, QuestionResult]):
         return sum(one.points for one in self.values() if one.status == "solved")
 
     def __repr__(self) -> str:
-        rows = [("", "question", "points", "status", "tries", "hints", "guess", "came out")]
+        rows = [("", "status", "pts", "tries", "hints", "guess", "truth", "question")]
         for question, one in self.items():
-            points = f"{one.points:g}" if one.points else ""
-            counts = (str(one.attempts or ""), str(one.hints_used or ""))
+            numbers = (one.points, one.attempts, one.hints_used)
             rows.append(
-                (question, one.title, points, one.status, *counts)
-                + tuple(_short(value) for value in (one.guess, one.truth))
+                (question, one.status)
+                + tuple(f"{number:g}" if number else "" for number in numbers)
+                + (_short(one.guess), _short(one.truth), one.title)
             )
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        columns = [column for column in zip(*rows) if any(column[1:])]
+        widths = [max(map(len, column)) for column in columns]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns)]
         possible = sum(one.points for one in self.values())
         return "\n".join([*lines, f"points: {self.earned():g} of {possible:g}"])
 

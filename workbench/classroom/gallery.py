@@ -25,7 +25,7 @@ TEMPLATE = """
 {%- block html_head_js_mathjax -%}{%- endblock html_head_js_mathjax -%}
 {%- block html_head_js_mermaidjs -%}{%- endblock html_head_js_mermaidjs -%}
 {%- block html_head_css -%}
-<style>main { max-width: 62em; margin: 0 auto; padding: 1em; } img { max-width: 100%; }</style>
+<style>main { max-width: 70em; margin: 0 auto; padding: 1em; } img { max-width: 100%; }</style>
 {%- endblock html_head_css -%}
 """
 """nbconvert's page without its scripts (require.js, MathJax, Mermaid, widgets)."""
@@ -73,6 +73,7 @@ def executed(path: Path) -> Any:
             notebook,
             timeout=None,
             kernel_name="python3",
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],  # not "TCP without encryption"
             resources={"metadata": {"path": empty}},
             on_cell_start=lambda cell, cell_index: started.append(cell_index),
         )
