@@ -3,9 +3,12 @@
 import signal
 import threading
 import time
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+from nbclient import NotebookClient
 
 from workbench import checks
 from workbench.credit import group_advantages
@@ -143,3 +146,17 @@ def test_require_raises_with_what_was_printed():
         checks.require("x")
     checks.run("x", abs, [((-1,), 1)])
     checks.require("x")
+
+
+@pytest.mark.slow
+def test_an_endless_loop_is_ended_in_a_notebook_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    source = (
+        "from workbench import checks\n"
+        "def endless(x):\n    while True: pass\n"
+        'checks.run("x", endless, [((1,), 1)], time_limit_s=0.5)'
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    resources = {"metadata": {"path": tmp_path}}
+    NotebookClient(notebook, timeout=60, kernel_name="python3", resources=resources).execute()
+    assert "not done after 0.5 s" in notebook.cells[0].outputs[0].text

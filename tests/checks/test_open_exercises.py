@@ -116,6 +116,33 @@ def test_stubs_are_not_attempted(capsys):
     assert capsys.readouterr().out == "x: not attempted yet.\n" * 2
 
 
+def test_an_endless_reward_or_grader_is_ended_once(capsys):
+    def endless(one, other):
+        while True:
+            pass
+
+    checks.grade_reward("x", endless, time_limit_s=0.1)
+    checks.grade_grader("x", endless, time_limit_s=0.1)
+    assert capsys.readouterr().out == (
+        "x: not done after 0.1 s; an endless loop?\n"
+        "  for an attempt that solved the task honestly\n"
+        "x: not done after 0.1 s; an endless loop?\n"
+        "  for a program that answers everything right\n"
+    )
+
+
+def test_a_grader_that_changes_what_it_is_given_spoils_nothing(capsys):
+    def careless(result, cases):
+        for case in cases:
+            if isinstance(case.expected, list):
+                case.expected.clear()
+        return []
+
+    checks.grade_grader("x", careless)
+    checks.grade_grader("x", right_grader)
+    assert checks.solved["x"]
+
+
 def test_the_stored_attempts_are_well_formed_and_the_mistaken_rewards_cannot_change_them():
     for attempt in stored_attempts.ALL:
         trajectory = attempt.trajectory

@@ -29,16 +29,7 @@ def test_results_say_how_every_question_of_a_begun_notebook_stands():
     assert list(checks.results("00")) == [f"00-{letter}" for letter in "abcdef"]
     assert "points: 1 of 5" in repr(checks.results("00"))
     lines = repr(found).splitlines()
-    assert lines[0].split() == [
-        "status",
-        "points",
-        "tries",
-        "hints",
-        "guess",
-        "came",
-        "out",
-        "question",
-    ]
+    assert " ".join(lines[0].split()) == "status pts tries hints guess truth question"
     assert lines[5].split()[:4] == ["00-e", "solved", "1", "2"] and max(map(len, lines)) <= 100
 
 

@@ -25,6 +25,10 @@ class TookTooLong(BaseException):
     """The alarm rang. Not an Exception, so that an answer's `except Exception` cannot hide it."""
 
 
+class NotDone(TimeoutError):
+    """What an answer that took too long counts as having raised."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a call of a reader's function gave."""
@@ -51,7 +55,7 @@ def call(function: Callable, arguments: tuple, seconds: float | None = None) -> 
     except TookTooLong:
         if seconds is None:
             raise  # an alarm of somebody further out
-        return Answer(error=TimeoutError(f"not done after {seconds:g} s; an endless loop?"))
+        return Answer(error=NotDone(f"not done after {seconds:g} s; an endless loop?"))
     except (Exception, SystemExit) as error:  # whatever a reader's function raises is its answer
         return Answer(error=error)
     changed = [

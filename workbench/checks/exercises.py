@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.checks.calling import Answer, TookTooLong, call, time_limit
+from workbench.checks.calling import Answer, NotDone, TookTooLong, call, time_limit
 from workbench.checks.comparing import difference, shown
 from workbench.checks.memory import judged, not_attempted, said, solved
 from workbench.checks.shrinking import shrink
@@ -125,7 +125,7 @@ def _smallest(
             best = candidate
         return bool(wrong)
 
-    if isinstance(answer.error, TimeoutError):
+    if isinstance(answer.error, NotDone):
         return arguments  # every try would take as long
     try:
         with time_limit(SHRINK_S):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from workbench.checks import stored_attempts as stored
-from workbench.checks.calling import call
+from workbench.checks.calling import NotDone, call
 from workbench.checks.memory import judged, not_attempted
 from workbench.checks.stored_attempts import StoredAttempt
 
@@ -49,6 +49,10 @@ class _Stub(Exception):
     """The reward has not been written yet."""
 
 
+class _Endless(Exception):
+    """The reward did not come back; trying it on further attempts would take as long."""
+
+
 def grade_reward(
     question: str,
     reward: Any,
@@ -72,18 +76,23 @@ def grade_reward(
     if unknown := sorted(set(requirements) - set(REQUIREMENTS)):
         raise ValueError(f"unknown requirements {unknown}; known are {sorted(REQUIREMENTS)}")
     component = _component(reward)
+    asked = [name for name in REQUIREMENTS if name in requirements]
     most = full if allow_partial else 0.0
 
     def pays(attempt: StoredAttempt) -> Any:
         answer = call(component, (attempt.trajectory, stored.TASK), time_limit_s)
         if answer.is_stub:
             raise _Stub
+        if isinstance(answer.error, NotDone):
+            raise _Endless(f"{answer.error}\n  for {_an(attempt)}")
         return answer.value if answer.error is None else answer.error
 
     try:
-        missed = {name: list(_missed(name, pays, full, most)) for name in sorted(requirements)}
+        missed = {name: list(_missed(name, pays, full, most)) for name in asked}
     except _Stub:
         return not_attempted(question)
+    except _Endless as endless:
+        return judged(question, False, str(endless))
     wrong = {name: found for name, found in missed.items() if found}
     if not wrong:
         return judged(question, True, f"right, all {len(requirements)} requirements hold.")
