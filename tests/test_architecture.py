@@ -86,6 +86,7 @@ def test_the_environment_can_be_made_with_the_standard_library_alone():
 
 
 LIGHT = ("", ".rewards", ".credit", ".plots", ".widgets", ".runlog", ".stats", ".records")
+LIGHT += (".checks",)
 
 
 def test_the_reading_rooms_work_without_torch():

@@ -1,6 +1,7 @@
 """Every notebook is thin, stored without outputs, and runs top to bottom."""
 
 import ast
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+
+from workbench.checks import QUESTIONS
+from workbench.classroom.course import course_notebook
 
 TOP = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((TOP / "notebooks").glob("*.ipynb"))
@@ -43,6 +47,34 @@ def test_cells_are_short_and_imports_come_from_the_package(path):
         assert len(lines) <= 15 and max(map(len, lines), default=0) <= 80, cell.source
         assert "sys.path" not in cell.source and "import *" not in cell.source
         compile(cell.source, cell.id, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_pip_is_called_in_a_first_cell_for_colab_alone_and_nowhere_else(path):
+    cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    for number, cell in enumerate(cells):
+        if number == 0 and "google.colab" in cell.source:
+            imported, guard = ast.parse(cell.source).body
+            assert ast.unparse(imported) == "import sys"
+            assert ast.unparse(guard.test) == "'google.colab' in sys.modules" and not guard.orelse
+            (install,) = guard.body
+            assert ast.unparse(install).startswith("get_ipython().run_line_magic('pip', 'install ")
+        else:
+            for word in ("google.colab", "pip", "get_ipython", "subprocess"):
+                assert not re.search(rf"\b{word}\b", cell.source), cell.source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_the_answers_make_every_check_of_a_notebook_right(path, tmp_path, monkeypatch):
+    """The notebook with its answers filled in, each check followed by `checks.require`."""
+    monkeypatch.setenv("WORKBENCH_FAST", "1")
+    monkeypatch.setenv("PYTHONPATH", str(TOP))
+    notebook = course_notebook(path)
+    asked = re.findall(r"checks\.require", "".join(cell.source for cell in notebook.cells))
+    assert len(asked) == sum(one.points > 0 for one in QUESTIONS if one.notebook == path.name[:2])
+    resources = {"metadata": {"path": tmp_path}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
 
 
 @pytest.mark.slow

@@ -12,6 +12,9 @@ import sys
 
 from workbench import bootstrap
 
+NEED_TEST_EXTRA = ("test", "setup", "nbgrader", "gallery")
+"""Commands that use the packages of pyproject.toml's extra "test"."""
+
 
 def parser() -> argparse.ArgumentParser:
     """The command line's parser; every command's options are here."""
@@ -49,6 +52,15 @@ def parser() -> argparse.ArgumentParser:
     again.add_argument("--policy", default="tiny", help="base policy: a name or a folder")
     again.add_argument("--out", help="folder of the results (default runs/reproduce)")
 
+    course = commands.add_parser("nbgrader", help="write an nbgrader course from the notebooks")
+    course.add_argument("out", help="folder of the course")
+    course.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help='e.g. "00" (default all)')
+
+    gallery = commands.add_parser("gallery", help="run the notebooks and write them as HTML")
+    gallery.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help='e.g. "00" (default all)')
+    gallery.add_argument("--fast", action="store_true", help="tiny runs, to see that it works")
+    gallery.add_argument("--out", default="runs/gallery", help="folder (default runs/gallery)")
+
     commands.add_parser("setup", help="make the environment and stop")
     return top
 
@@ -59,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         bootstrap.check_python()
         options = parser().parse_args(argv)
-        extras = ("test",) if options.command in ("test", "setup") else ()
+        extras = ("test",) if options.command in NEED_TEST_EXTRA else ()
         python = bootstrap.ensure_environment(extras)
         # Two torch threads beside a busy neighbour are several times slower than one.
         os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -24,6 +24,8 @@ def run(options: argparse.Namespace) -> int:
         "lab": _lab,
         "pretrain": _pretrain,
         "reproduce": _reproduce,
+        "nbgrader": _nbgrader,
+        "gallery": _gallery,
         "setup": lambda _: 0,
     }[options.command](options)
 
@@ -45,8 +47,7 @@ def _test(options: argparse.Namespace) -> int:
 
 def _lab(options: argparse.Namespace) -> int:
     check_port(options.port)
-    paths = (str(TOP), os.environ.get("PYTHONPATH", ""))  # kernels run in another folder
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    _let_kernels_find_us()
     return become(lab_command(options.port, open_browser=not options.no_browser))
 
 
@@ -71,6 +72,43 @@ def _reproduce(options: argparse.Namespace) -> int:
         out=options.out,
     )
     return 0
+
+
+def _nbgrader(options: argparse.Namespace) -> int:
+    from workbench.classroom import ClassroomError, make_course
+
+    try:
+        points = make_course(options.out, options.notebooks)
+    except ClassroomError as error:
+        raise SetupError(str(error))
+    for name, worth in points.items():
+        print(f"{options.out}/source/{name}: {worth:g} points")
+    print(
+        f"Next, with nbgrader (pip install nbgrader): cd {options.out}, then for each assignment\n"
+        "  nbgrader generate_assignment NAME\n"
+        "  nbgrader autograde NAME              once there are submissions"
+    )
+    return 0
+
+
+def _gallery(options: argparse.Namespace) -> int:
+    from workbench.classroom import ClassroomError, make_gallery
+
+    _let_kernels_find_us()
+    if options.fast:
+        os.environ["WORKBENCH_FAST"] = "1"
+    try:
+        made = make_gallery(options.out, options.notebooks)
+    except ClassroomError as error:
+        raise SetupError(str(error))
+    print("written:", *made, sep="\n  ")
+    return 0
+
+
+def _let_kernels_find_us() -> None:
+    """Put the repository on the path of kernels, which run in another folder."""
+    paths = (str(TOP), os.environ.get("PYTHONPATH", ""))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 
 
 def lab_command(port: int, *, open_browser: bool = True, notebooks: str = "notebooks") -> list[str]:

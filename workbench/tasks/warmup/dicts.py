@@ -252,9 +252,8 @@ TASKS = [
         statement="""Write layered(base, override) for settings in dicts that may hold dicts again.
         The merged settings have the keys of both; where both have a key, the value of override
         counts, except that two dicts are merged by these same rules. A None in override, at any
-        depth, means that its key is not in the merged settings, whether base has that key or not;
-        so no None is ever left. base holds no None. Return the tuple (merged, base); base and
-        everything inside it must be unchanged.""",
+        depth, means that its key is not in the merged settings, whether base has it or not. base
+        holds no None. Return the tuple (merged, base), with base and all inside it unchanged.""",
         reference="""
         def layered(base, override):
             return merge(base, override), base

@@ -1,0 +1,66 @@
+"""Differences are found exactly where they are and said in words."""
+
+import math
+
+import numpy as np
+import pytest
+
+from workbench.checks.comparing import difference
+from workbench.records import RewardPart
+
+SAME = [
+    (1, 1.0, 0),
+    (np.float32(0.1), 0.1, 1e-6),
+    (np.int64(3), 3, 0),
+    (np.bool_(True), True, 0),
+    (np.array(2.0), 2.0, 0),
+    (math.nan, math.nan, 0),
+    (math.inf, math.inf, 0),
+    (1e9 + 1, 1e9, 1e-6),
+    (np.array([1, np.nan, np.inf]), np.array([1.0, np.nan, np.inf]), 0),
+    ([1, (2.0, None)], [1, (2.0, None)], 0),
+    ({"a": np.ones(2)}, {"a": np.ones(2)}, 0),
+    (RewardPart("a", 0.3, 1.0), RewardPart("a", 0.1 + 0.2, 1.0), 1e-9),
+]
+DIFFERENT = [
+    (True, 1, "expected int 1, got bool True"),
+    (True, 1.0, "expected float 1.0, got bool True"),
+    (1.0, 1, "expected int 1, got float 1.0"),
+    (None, 3, "got None; is a `return` missing?"),
+    ([1], (1,), "expected tuple (1,), got list [1]"),
+    ([1, 2], [1, 2, 3], "expected 3 items, got 2"),
+    ([1, [2, 5]], [1, [2, 3]], "at [1][1]: expected 3, got 5"),
+    ({"a": 1}, {"a": 1, "b": 2}, "the key 'b' is missing"),
+    ({"a": 1, "c": 1}, {"a": 1}, "the key 'c' is one too many"),
+    (math.nan, 1.0, "expected 1.0, got nan"),
+    ([1.0], np.ones(1), "expected an array, got list [1.0]"),
+    (np.ones(1), [1.0], "expected list [1.0], got an array [1.] (array of float64)"),
+    (
+        np.ones((3, 2)),
+        np.ones((2, 3)),
+        "expected 2 rows of 3 numbers, shape (2, 3); got 3 rows of 2 numbers, shape (3, 2); "
+        "transposed?",
+    ),
+    (np.ones((2, 1, 1)), np.ones(2), "expected 2 numbers, shape (2,); got an array of 2 x 1 x 1"),
+    (np.array([1.0, 0.0]), np.array([True, False]), "expected an array of bool, got one of float"),
+    (np.array([1.0, 2, 4]), np.array([1.0, 2, 3]), "at [2]: expected 3.0, got 4.0"),
+    (np.zeros(3), np.array([0, 1, np.nan]), "at [1]: expected 1.0, got 0.0 (2 of 3 numbers"),
+    (RewardPart("a", 0.5, 1.0), RewardPart("a", 0.5, 2.0), "at .weight: expected 2.0, got 1.0"),
+]
+
+
+@pytest.mark.parametrize("got, expected, tolerance", SAME)
+def test_equal_values_have_no_difference(got, expected, tolerance):
+    assert difference(got, expected, tolerance) == ""
+
+
+@pytest.mark.parametrize("got, expected, words", DIFFERENT)
+def test_a_difference_is_said_in_words(got, expected, words):
+    assert difference(got, expected, 1e-9).startswith(words)
+
+
+def test_tensors_count_as_arrays():
+    torch = pytest.importorskip("torch")
+    assert difference(torch.ones(2, requires_grad=True), torch.ones(2)) == ""
+    assert difference(torch.tensor(0.5), 0.5) == ""
+    assert "at [1]" in difference(torch.tensor([1.0, 2.0]), np.array([1.0, 3.0]))

@@ -1,0 +1,153 @@
+"""Where two values differ, in words.
+
+Stage: outside the loop. In: what a reader's function returned and what was expected; out: a
+sentence, or "" if they agree. Numbers agree within a tolerance (absolute, and relative above 1);
+nan agrees with nan; a torch tensor counts as an array. Left out: complex numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+MAX_SHOWN = 300
+"""Characters of a value that are printed."""
+
+
+def difference(got: Any, expected: Any, tolerance: float = 1e-9, where: str = "") -> str:
+    """Where `got` differs from `expected`, or "" if it does not.
+
+    >>> difference([1, 2.5], [1, 2.0])
+    'at [1]: expected 2.0, got 2.5'
+    >>> difference(np.zeros(3), np.zeros((3, 1)))
+    'expected 3 rows of 1 number, shape (3, 1); got 3 numbers, shape (3,)'
+    """
+    got, expected = _plain(got), _plain(expected)
+    if got is expected:
+        return ""
+    if got is None:
+        return _at(where, "got None; is a `return` missing?")
+    if isinstance(expected, np.ndarray):
+        return _between_arrays(got, expected, tolerance, where)
+    if isinstance(expected, float) and not isinstance(got, bool) and isinstance(got, int | float):
+        return "" if _close(got, expected, tolerance) else _unequal(got, expected, where)
+    if type(got) is not type(expected):
+        return _at(where, f"expected {_a(expected)}, got {_a(got)}")
+    if isinstance(expected, list | tuple):
+        return _between_sequences(got, expected, tolerance, where)
+    if isinstance(expected, dict):
+        return _between_dicts(got, expected, tolerance, where)
+    if dataclasses.is_dataclass(expected) and not isinstance(expected, type):
+        return _between_records(got, expected, tolerance, where)
+    equal = got.equals(expected) if hasattr(expected, "iloc") else got == expected
+    return "" if equal else _unequal(got, expected, where)
+
+
+def shown(value: Any, limit: int = MAX_SHOWN) -> str:
+    """A value as it is printed: short, arrays with their shape."""
+    value = _plain(value)
+    if isinstance(value, BaseException):
+        return f"{type(value).__name__}: {value}" if str(value) else type(value).__name__
+    if isinstance(value, np.ndarray):
+        numbers = np.array2string(value, precision=6, threshold=40, separator=", ")
+        text = f"{numbers} (array of {value.dtype})"
+        text = text.replace("\n", "\n           ")
+    else:
+        text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _plain(value: Any) -> Any:
+    """numpy's and torch's single numbers as Python's, tensors as arrays."""
+    if type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = (value.float() if value.is_floating_point() else value).numpy()
+    if isinstance(value, np.ndarray | np.generic) and np.ndim(value) == 0:
+        return value.item()
+    return value
+
+
+def _between_arrays(got: Any, expected: np.ndarray, tolerance: float, where: str) -> str:
+    if not isinstance(got, np.ndarray):
+        return _at(where, f"expected an array, got {_a(got)}")
+    if got.shape != expected.shape:
+        hint = "; transposed?" if got.shape == expected.shape[::-1] else ""
+        return _at(
+            where,
+            f"expected {_in_words(expected.shape)}, shape {expected.shape}; "
+            f"got {_in_words(got.shape)}, shape {got.shape}{hint}",
+        )
+    if (got.dtype == bool) != (expected.dtype == bool):
+        return _at(where, f"expected an array of {expected.dtype}, got one of {got.dtype}")
+    if np.issubdtype(expected.dtype, np.number) and np.issubdtype(got.dtype, np.number):
+        g, e = got.astype(float), expected.astype(float)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(g - e) <= tolerance * np.maximum(1.0, np.abs(e))
+        wrong = ~(near | (g == e) | (np.isnan(g) & np.isnan(e)))
+    else:
+        wrong = got != expected
+    if not wrong.any():
+        return ""
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    first = _unequal(got[place].item(), expected[place].item(), where + str(list(place)))
+    return first if wrong.sum() == 1 else f"{first} ({wrong.sum()} of {wrong.size} numbers differ)"
+
+
+def _between_sequences(got: Any, expected: Any, tolerance: float, where: str) -> str:
+    for i, (g, e) in enumerate(zip(got, expected)):
+        if found := difference(g, e, tolerance, f"{where}[{i}]"):
+            return found
+    if len(got) != len(expected):
+        return _at(where, f"expected {len(expected)} items, got {len(got)}")
+    return ""
+
+
+def _between_dicts(got: dict, expected: dict, tolerance: float, where: str) -> str:
+    if missing := [key for key in expected if key not in got]:
+        return _at(where, f"the key {missing[0]!r} is missing")
+    if extra := [key for key in got if key not in expected]:
+        return _at(where, f"the key {extra[0]!r} is one too many")
+    found = (difference(got[k], expected[k], tolerance, f"{where}[{k!r}]") for k in expected)
+    return next(filter(None, found), "")
+
+
+def _between_records(got: Any, expected: Any, tolerance: float, where: str) -> str:
+    names = [field.name for field in dataclasses.fields(expected)]
+    found = (
+        difference(getattr(got, n), getattr(expected, n), tolerance, f"{where}.{n}") for n in names
+    )
+    return next(filter(None, found), "")
+
+
+def _close(got: float, expected: float, tolerance: float) -> bool:
+    if math.isnan(expected) or math.isnan(got):
+        return math.isnan(expected) and math.isnan(got)
+    return got == expected or abs(got - expected) <= tolerance * max(1.0, abs(expected))
+
+
+def _unequal(got: Any, expected: Any, where: str) -> str:
+    return _at(where, f"expected {shown(expected)}, got {shown(got)}")
+
+
+def _at(where: str, text: str) -> str:
+    return f"at {where}: {text}" if where else text
+
+
+def _a(value: Any) -> str:
+    """A value's kind and text, e.g. "a list [1, 2]"; for a record its kind alone."""
+    kind = "an array" if isinstance(value, np.ndarray) else type(value).__name__
+    return f"{kind} {shown(value, 60)}"
+
+
+def _in_words(shape: tuple[int, ...]) -> str:
+    def numbers(count: int) -> str:
+        return f"{count} number" + "s" * (count != 1)
+
+    if len(shape) == 1:
+        return numbers(shape[0])
+    if len(shape) == 2:
+        return f"{shape[0]} row{'s' * (shape[0] != 1)} of {numbers(shape[1])}"
+    return f"an array of {' x '.join(map(str, shape))}"

@@ -1,0 +1,62 @@
+"""Predictions: a guess before the answer, recorded and never in the way.
+
+Stage: outside the loop. In: a guess, later what came out; out: printed lines. A guess of another
+kind than the question asks for gets a nudge and is kept. Left out: judging a guess.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from workbench.checks.memory import guesses, say, truths
+from workbench.checks.questions import Question, find
+
+
+def predict(question: str, guess: Any) -> None:
+    """Remember a guess for `reveal`, or remind the reader that there is none yet."""
+    if guess is None:
+        guesses.pop(question, None)
+        say(question, "no guess yet. Replace None above; being wrong is how it sticks.")
+        return
+    guesses[question] = guess
+    nudge = _nudge(find(question), guess)
+    say(question, f"you guess {guess!r}. {nudge or 'On to the answer.'}")
+
+
+def reveal(question: str, truth: Any, unit: str = "") -> None:
+    """Print what came out beside what was guessed."""
+    truths[question] = truth
+    shown = f"{truth:.3g}" if isinstance(truth, float) else f"{truth!r}"
+    guess = guesses.get(question)
+    words = "you made no guess" if guess is None else f"you guessed {guess!r}{unit}"
+    say(question, f"{shown}{unit} ({words})")
+
+
+def _nudge(question: Question | None, guess: Any) -> str:
+    """What a guess of the wrong kind is told; "" if there is nothing to say."""
+    if question is None or question.guess == "any":
+        return ""
+    if question.guess == "number":
+        return _nudge_for_a_number(question, guess)
+    if question.guess == "yes or no":
+        return "" if isinstance(guess, bool) else "Kept, but the question asks for True or False."
+    if not isinstance(guess, str):
+        return "Kept, but the question asks for a text, in quotes."
+    if question.options and guess not in question.options:
+        return f"Kept, but the answer is one of {', '.join(question.options)}."
+    return ""
+
+
+def _nudge_for_a_number(question: Question, guess: Any) -> str:
+    if isinstance(guess, bool) or not isinstance(guess, int | float):
+        bare = " Leave out the quotes." if isinstance(guess, str) else ""
+        return f"Kept, but the question asks for a number.{bare}"
+    if question.between is None:
+        return ""
+    low, high = question.between
+    if math.isnan(guess) or not low <= guess <= high:
+        return f"Kept, but the answer lies between {low:g} and {high:g}."
+    if high == 100 and 0 < guess < 1:
+        return f"Kept as {guess:g} out of 100; did you mean {100 * guess:g}?"
+    return ""

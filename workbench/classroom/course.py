@@ -1,0 +1,172 @@
+"""An nbgrader course from the notebooks: `source/NAME/NAME.ipynb` and a configuration.
+
+Stage: outside the loop. In: a notebook and its answers in `solutions/NAME.py`; out: a notebook in
+which each exercise is a solution cell (the answer between BEGIN and END SOLUTION, which nbgrader
+takes out) and a locked test cell with the exercise's points. The test cell makes the notebook's
+own check and, in a part that students do not get, raises unless it was right: a student's copy
+runs from top to bottom. Predictions stay free and ungraded; other code is locked, so that grading
+runs what was planned. nbgrader is not needed to write this. Left out: any defence against answers
+that tamper with the checks.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.checks import QUESTIONS
+from workbench.classroom.answers import Answers, stubs
+from workbench.classroom.notebooks import NOTEBOOKS, ClassroomError, find_notebooks
+
+SCHEMA_VERSION = 3
+"""Of nbgrader's cell metadata."""
+CHECKS = ("run", "same_as", "grade_reward", "grade_grader")
+"""Functions of `checks` that judge an exercise."""
+
+CONFIG = '''"""nbgrader's settings for this course; written by `python3 -m workbench nbgrader`."""
+
+import os
+import sys
+from pathlib import Path
+
+c = get_config()  # noqa: F821  (nbgrader gives it)
+c.CourseDirectory.course_id = "rl-workbench"
+# Grading runs each notebook in its fast size; kernels inherit this.
+os.environ.setdefault("WORKBENCH_FAST", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# nbgrader starts `alembic` by its name, also where the environment was not activated.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+# Kernels work in another folder and must find the workbench if it was not installed.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, ({top!r}, os.environ.get("PYTHONPATH", "")))
+)
+c.ExecutePreprocessor.timeout = 600  # seconds a cell
+'''
+
+
+def make_course(
+    out: str | Path, names: Sequence[str] = (), folder: Path = NOTEBOOKS
+) -> dict[str, float]:
+    """Write an nbgrader course to `out`; returns the points of each assignment.
+
+    Raises ClassroomError if a file is there already, or an exercise has no answer or no points.
+    """
+    import nbformat  # part of the test extra
+
+    out, points = Path(out), {}
+    courses = {path: course_notebook(path) for path in find_notebooks(names, folder)}
+    targets = {path: out / "source" / path.stem / path.name for path in courses}
+    if there := [str(target) for target in targets.values() if target.exists()]:
+        raise ClassroomError(f"{', '.join(there)}: exists; remove it or choose another folder")
+    for path, notebook in courses.items():
+        targets[path].parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, targets[path])
+        points[path.stem] = sum(
+            cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells
+        )
+    config = out / "nbgrader_config.py"
+    if not config.exists():
+        config.write_text(CONFIG.replace("{top!r}", repr(str(NOTEBOOKS.parent))), "utf-8")
+    return points
+
+
+def course_notebook(path: Path) -> Any:
+    """The notebook at `path` with nbgrader's metadata, exercises split and answers filled in."""
+    import nbformat
+
+    notebook = copy.deepcopy(nbformat.read(path, as_version=4))
+    answers = Answers.of(path.parent / "solutions" / f"{path.stem}.py")
+    notebook.cells = [new for cell in notebook.cells for new in _course_cells(cell, answers)]
+    grade_ids = [c.metadata.nbgrader.grade_id for c in notebook.cells if "nbgrader" in c.metadata]
+    if doubled := {one for one in grade_ids if grade_ids.count(one) > 1}:
+        raise ClassroomError(f"{path.name}: checked twice: {sorted(doubled)}")
+    return notebook
+
+
+def _course_cells(cell: Any, answers: Answers) -> Iterator[Any]:
+    """What one cell becomes: itself, or a solution cell, a test cell, or both."""
+    if cell.cell_type != "code":
+        yield cell
+        return
+    # cells may `await`, which only this flag lets through
+    tree = compile(cell.source, cell.id, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST)
+    found, asked = stubs(tree), checked(tree)
+    if not found and not asked:
+        given = f"given-{cell.id}"
+        yield cell if _is_prediction(tree) else _marked(cell, given, cell.source, locked=True)
+        return
+    lines = cell.source.splitlines()
+    end = max((stub.end_lineno for stub in found), default=0)
+    name = asked[0] if asked else cell.id
+    if found:
+        answer = answers.fill("\n".join(lines[:end]))
+        yield _marked(cell, f"answer-{name}", answer, solution=True)
+    if asked:
+        rest = "\n".join(lines[end:]).strip("\n")
+        yield _marked(
+            cell, f"check-{name}", rest + "\n" + _raising(asked), locked=True, points=_points(asked)
+        )
+
+
+def checked(tree: ast.Module) -> list[str]:
+    """The exercises that a cell checks, in order."""
+    calls = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    ]
+    names = [call.args[0] for call in calls if _called(call) in CHECKS and call.args]
+    return [name.value for name in names if isinstance(name, ast.Constant)]
+
+
+def _called(call: ast.Call) -> str:
+    """NAME, if the call is `checks.NAME(...)`; else ""."""
+    of_checks = isinstance(call.func, ast.Attribute) and (
+        isinstance(call.func.value, ast.Name) and call.func.value.id == "checks"
+    )
+    return call.func.attr if of_checks else ""
+
+
+def _is_prediction(tree: ast.Module) -> bool:
+    return any(_called(node) == "predict" for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _raising(asked: list[str]) -> str:
+    """The lines that raise unless the checks were right; nbgrader hides them from students."""
+    lines = [f'checks.require("{question}")' for question in asked]
+    return "\n".join(["### BEGIN HIDDEN TESTS", *lines, "### END HIDDEN TESTS"])
+
+
+def _points(asked: list[str]) -> float:
+    known = {one.id: one.points for one in QUESTIONS if one.kind == "exercise"}
+    if missing := [question for question in asked if question not in known]:
+        raise ClassroomError(f"{missing[0]}: has no record in workbench/checks/questions.py")
+    return sum(known[question] for question in asked)
+
+
+def _marked(
+    cell: Any,
+    grade_id: str,
+    source: str,
+    *,
+    solution: bool = False,
+    locked: bool = False,
+    points: float | None = None,
+) -> Any:
+    """A copy of a cell with another text and nbgrader's metadata; graded if it has points."""
+    new = copy.deepcopy(cell)
+    new.source, new.id = source, grade_id
+    new.metadata["nbgrader"] = {
+        "schema_version": SCHEMA_VERSION,
+        "grade": points is not None,
+        "grade_id": grade_id,
+        "locked": locked,
+        "solution": solution,
+        "task": False,
+        **({} if points is None else {"points": points}),
+    }
+    return new
