@@ -43,7 +43,8 @@ def pass_at_k_curve(
         axes.fill_between(ks, [curve[k].low for k in ks], [curve[k].high for k in ks],
                           color=colour, alpha=0.15, lw=0)  # fmt: skip
         for k, side in ((ks[0], "left"), (ks[-1], "right")):
-            _write(axes, k, curve[k].estimate, side, colour)
+            above = curve[k].estimate >= max(c[k].estimate for c in curves.values() if k in c)
+            _write(axes, k, curve[k].estimate, side, above, colour)
     last_name, last = list(curves.items())[-1]
     if len(curves) > 1:
         first = last[min(last)].estimate
@@ -62,14 +63,16 @@ def pass_at_k_curve(
     return figure
 
 
-def _write(axes, k: int, height: float, side: str, colour: str) -> None:
-    """The number beside a point: above and to the right of the first, to the left of the last."""
+def _write(axes, k: int, height: float, side: str, above: bool, colour: str) -> None:
+    """The number beside a point: to the right of the first and to the left of the last, above the
+    highest curve and below the others."""
     axes.annotate(
         f"{height:.0%}",
         (k, height),
-        xytext=(6 if side == "left" else -6, 8),
+        xytext=(6 if side == "left" else -6, 8 if above else -8),
         textcoords="offset points",
         ha=side,
+        va="bottom" if above else "top",
         color=colour,
         fontweight="bold",
         bbox={"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1},
@@ -80,7 +83,7 @@ def _axes(axes, curves: Mapping[str, Mapping[int, Interval]], title: str, tasks:
     ks = sorted({k for curve in curves.values() for k in curve})
     top = max(interval.high for curve in curves.values() for interval in curve.values())
     style.tidy(axes, title=title, x="tries a task (k)", y=tasks)
-    style.percent(axes, min(1.02, max(0.1, 1.15 * top)))
+    style.percent(axes, min(1.1, max(0.1, 1.15 * top)))
     axes.set_xscale("log", base=2)
     axes.set_xticks(ks, [str(k) for k in ks])
     axes.minorticks_off()
