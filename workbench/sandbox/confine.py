@@ -25,7 +25,7 @@ PIPE = 3
 BOX_MB, BOX_FILES = 16, 1000
 """Size of the work folder at tier 3."""
 FIXED = {"CORE": 0, "FSIZE": 16 << 20, "NOFILE": 64, "MEMLOCK": 0}
-"""Resource limits of every run, besides those its request names."""
+"""Resource limits of every run, besides those its request names; inherited from the server."""
 OWN_USER = {"NPROC": 64}
 """Threads and processes; counted per user id, so only set where a server has one of its own."""
 _RUN_UIDS = 40_000, 20_000
@@ -51,6 +51,7 @@ class Minimal:
         if kernel.available():  # what a run leaves behind becomes this process's child
             kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         os.environ.update(HOME=self.box, TMPDIR=self.box)
+        _set_limits(FIXED)
 
     def fork(self):
         """Like os.fork: 0 in the run, its process id in the server."""
@@ -64,7 +65,6 @@ class Minimal:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.mkdir(self.box, 0o700)
         os.chdir(self.box)
-        _set_limits(FIXED)
         return _keep_only(pipe, requests)
 
     def sweep(self, pid):
@@ -113,7 +113,8 @@ class Filters(Minimal):
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         landlock.restrict(self._ruleset)
         kept = _keep_only(pipe, requests)
-        _set_limits(FIXED | (OWN_USER if self.uid is not None else {}))
+        if self.uid is not None:
+            _set_limits(OWN_USER)
         kernel.load_filter(self._filter)
         return kept
 
@@ -155,6 +156,7 @@ class Namespaces(Minimal):
         self.layers += ["user namespace"] if not self._as_root else ["own user id"]
         self.layers += ["capabilities dropped", "no new privileges"]
         self.layers += ["seccomp"] if self._filter else []
+        _set_limits(FIXED)
 
     def fork(self):
         kernel.unshare(kernel.CLONE_NEWPID)
@@ -174,8 +176,8 @@ class Namespaces(Minimal):
         quota = f"size={BOX_MB}m,nr_inodes={BOX_FILES},mode=700{owner}"
         kernel.mount("box", self.box, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
         kept = _keep_only(pipe, requests)
-        own_count = self.uid is not None or not self._filter
-        _set_limits(FIXED | (OWN_USER if own_count else {}))
+        if self.uid is not None or not self._filter:
+            _set_limits(OWN_USER)
         _become(self.uid)
         os.chdir(self.box)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
