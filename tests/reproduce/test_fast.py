@@ -5,6 +5,7 @@ import json
 import pytest
 
 from workbench.reproduce import reproduce
+from workbench.reproduce.single_turn import tied_share
 
 pytestmark = pytest.mark.slow
 HEAD = {
@@ -73,3 +74,8 @@ def test_single_turn_trains_each_base_with_each_reward(untrained, tmp_path, caps
     curves = found["arms"]["weak-pass_fraction"]["curves"]
     assert [len(seed) for seed in curves["solved_share"]] == [1]
     assert "pass fraction" in capsys.readouterr().out
+
+
+def test_the_share_of_tied_groups_is_of_the_groups_there_were():
+    arm = {"curves": {"num_tied": [[2, 2, 1, 0, 0, 0, 0, 0], [2, 0, 0, 0, 0, 0, 0, 0]]}}
+    assert tied_share(arm, num_groups=2) == 0.75  # the first two of eight iterations

@@ -8,6 +8,7 @@ curves of the attempts they learned from.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -76,6 +77,7 @@ def measure(order: Order) -> Path:
     )
     found = {
         "num_tasks": sizes.num_test,
+        "tasks_per_iteration": sizes.config.rl.tasks_per_iteration,
         "weak_base": {"policy_hash": open_policy(weak).version, "config": asdict(sizes.weak)},
         "arms": {arm.name: summary(comparison, arm) for arm in arms},
     }
@@ -83,8 +85,9 @@ def measure(order: Order) -> Path:
 
 
 def weak_base(order: Order, sizes: Sizes) -> Path:
-    """Folder of the weak base; made if it is not there."""
-    folder = order.work / "weak-base"
+    """Folder of the weak base, one for each way of making it; made if it is not there."""
+    made_from = hashlib.sha256(repr(sizes.weak).encode()).hexdigest()[:8]
+    folder = order.work / f"weak-base-{made_from}"
     if not (folder / "config.json").exists():
         unfinished = folder.with_name("weak-base.unfinished")
         pretrain(unfinished, sizes.weak)
@@ -93,7 +96,7 @@ def weak_base(order: Order, sizes: Sizes) -> Path:
 
 
 def arms_of(order: Order, weak: Path, config: TrainConfig) -> list[Arm]:
-    """Each base untrained and with each reward; names like "weak/pass_fraction"."""
+    """Each base untrained and with each reward; names like "weak-pass_fraction"."""
     policies = dict(zip(BASES, (order.policy, str(weak))))
     arms = []
     for base, policy in policies.items():
@@ -128,15 +131,22 @@ def told(found: Mapping[str, Any]) -> str:
         cells = []
         for base in BASES:
             arm = found["arms"][f"{base}-{name}"]
-            cells += [percent(arm["solved"]), f"{tied_share(arm):.0%}" if "curves" in arm else ""]
+            cells += [percent(arm["solved"]), _tied(arm, found["tasks_per_iteration"])]
         lines.append([name.replace("_", " "), *cells])
     return table(lines) + "\nmeans with 95 % t intervals over seeds, temperature 1"
 
 
-def tied_share(arm: Mapping[str, Any]) -> float:
-    """Share of the groups that taught nothing in the first quarter of the iterations."""
+def tied_share(arm: Mapping[str, Any], num_groups: int) -> float:
+    """Share of the groups that taught nothing in the first quarter of the iterations.
+
+    num_groups: in an iteration.
+    """
     tied = np.array(arm["curves"]["num_tied"], dtype=float)  # (seeds, iterations)
-    return float(tied[:, : max(1, tied.shape[1] // 4)].mean()) / RLConfig().tasks_per_iteration
+    return float(tied[:, : max(1, tied.shape[1] // 4)].mean()) / num_groups
+
+
+def _tied(arm: Mapping[str, Any], num_groups: int) -> str:
+    return f"{tied_share(arm, num_groups):.0%}" if "curves" in arm else ""
 
 
 class Teller:
