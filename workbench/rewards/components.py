@@ -100,10 +100,10 @@ def pass_fraction(suite: str, submitted: bool = True) -> Component:
 
 
 def compiles(trajectory: Trajectory, task: Task) -> float | None:
-    """1.0 unless loading the program raised an error, then 0.0; None if the verdict is ours to blame.
+    """0.0 if loading the program raised an error, else 1.0; None if the verdict is ours to blame.
 
     Errors while loading: it is not Python, or an import or a top-level statement failed. A program
-    that never came to an end counts as compiled, also if it hung or left at its top level.
+    that hung or left at its top level counts as compiled.
     """
     status = trajectory.verdict.status
     return None if status in UNSCORABLE else float(status != "compile_error")
