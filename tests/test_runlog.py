@@ -21,7 +21,7 @@ from workbench.records import (
     Turn,
     Verdict,
 )
-from workbench.runlog import RunLog, StoredIteration, gzip_members, load_run
+from workbench.runlog import RUNS, RunLog, StoredIteration, gzip_members, load_run
 
 
 def stored(iteration, stage="rl"):
@@ -146,6 +146,23 @@ def test_a_run_below_runs_is_found_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     RunLog.create(tmp_path / "runs" / "mine", {})
     assert load_run("mine").metrics == []
+
+
+def test_a_demo_s_folder_is_as_good_a_name_as_its_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    RunLog.create("runs/demo-1/run", {"recipe": "rl"})
+    assert load_run("demo-1").folder == load_run("runs/demo-1").folder == RUNS / "demo-1/run"
+    with pytest.raises(ValueError, match=r"runs there are: \['demo-1/run'\]"):
+        load_run("demo-2")
+
+
+@pytest.mark.parametrize(
+    "stored, state",
+    [("finished",) * 2, ("failed",) * 2, ("stopped",) * 2, ("running", "stopped")],
+)
+def test_a_stored_run_says_how_it_ended_and_a_killed_one_was_stopped(log, stored, state):
+    log.set_status(stored)
+    assert load_run(log.folder).state == state
 
 
 def test_another_schema_is_refused(log):

@@ -7,6 +7,7 @@ Stage: outside the loop. Only the standard library is imported until the environ
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 
@@ -24,27 +25,28 @@ def parser() -> argparse.ArgumentParser:
         "The first command makes .venv from the lock files (a few minutes, once).",
     )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    command = functools.partial(commands.add_parser, allow_abbrev=False)
 
-    demo = commands.add_parser("demo", help="watch a policy learn to repair bugs")
+    demo = command("demo", help="watch a policy learn to repair bugs")
     demo.add_argument("--seed", type=int, default=0, help="seed of the whole run (default 0)")
-    demo.add_argument("--minutes", type=float, help="fit the run into about this many minutes")
+    demo.add_argument("--minutes", type=_minutes, help="fit the run into about this many minutes")
     demo.add_argument("--cheat", action="store_true", help="reward a forgeable test; then repair")
     demo.add_argument("--out", default=None, help="run folder (default runs/demo-SEED)")
     demo.add_argument("--resume", action="store_true", help="go on with an interrupted run")
 
-    test = commands.add_parser("test", help="run the tests")
+    test = command("test", help="run the tests")
     test.add_argument("--fast", action="store_true", help="leave out tests marked slow")
     test.add_argument("pytest_args", nargs="*", help="passed on to pytest (after --)")
 
-    lab = commands.add_parser("lab", help="open JupyterLab at the first notebook")
-    lab.add_argument("--port", type=int, default=8888)
+    lab = command("lab", help="open JupyterLab at the first notebook")
+    lab.add_argument("--port", type=_port, default=8888)
     lab.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
 
-    pretrain = commands.add_parser("pretrain", help="make the shipped tiny policy again")
+    pretrain = command("pretrain", help="make the shipped tiny policy again")
     pretrain.add_argument("--seed", type=int, default=0)
     pretrain.add_argument("--out", default="runs/pretrain", help="folder for the new policy")
 
-    again = commands.add_parser("reproduce", help="measure a published figure again")
+    again = command("reproduce", help="measure a published figure again")
     again.add_argument("claim", nargs="?", help="its name; without one, the list of them")
     again.add_argument("--list", action="store_true", help="what each shows, and what it does not")
     again.add_argument("--seeds", type=int, help="how many (default: the claim's own number)")
@@ -52,17 +54,31 @@ def parser() -> argparse.ArgumentParser:
     again.add_argument("--policy", default="tiny", help="base policy: a name or a folder")
     again.add_argument("--out", help="folder of the results (default runs/reproduce)")
 
-    course = commands.add_parser("nbgrader", help="write an nbgrader course from the notebooks")
+    course = command("nbgrader", help="write an nbgrader course from the notebooks")
     course.add_argument("out", help="folder of the course")
     course.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help='e.g. "00" (default all)')
 
-    gallery = commands.add_parser("gallery", help="run the notebooks and write them as HTML")
+    gallery = command("gallery", help="run the notebooks and write them as HTML")
     gallery.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help='e.g. "00" (default all)')
     gallery.add_argument("--fast", action="store_true", help="tiny runs, to see that it works")
     gallery.add_argument("--out", default="runs/gallery", help="folder (default runs/gallery)")
 
-    commands.add_parser("setup", help="make the environment and stop")
+    command("setup", help="make the environment and stop")
     return top
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 1 <= minutes <= 10_000:
+        raise argparse.ArgumentTypeError(f"expected 1 to 10000 minutes, got {text}")
+    return minutes
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 1 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, got {text}")
+    return port
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from workbench.records import SCHEMA, Group, RewardBreakdown, Task, from_json, to_json
 
@@ -137,7 +137,7 @@ class StoredGroups(Sequence[Group]):
         self._groups = [group for stored in iterations for group in stored.groups]
 
     def __call__(self, *, iteration: int | None = None, stage: str | None = None) -> list[Group]:
-        """The groups of one iteration, of one stage, or of one iteration of one stage."""
+        """The groups of one iteration, of one stage, or of both together."""
         return [
             group
             for stored in self._iterations
@@ -145,10 +145,6 @@ class StoredGroups(Sequence[Group]):
             for group in stored.groups
         ]
 
-    @overload
-    def __getitem__(self, index: int) -> Group: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Group]: ...
     def __getitem__(self, index: int | slice) -> Group | list[Group]:
         return self._groups[index]
 
@@ -192,14 +188,17 @@ class RunRecord:
 
     @property
     def status(self) -> dict[str, Any]:
-        """status.json: "state" is running, finished, stopped or failed; a killed run says
-        running."""
-        return _read_json(self.folder / "status.json")
+        """status.json: "state" is running (also of a killed run), finished, stopped or failed."""
+        path = self.folder / "status.json"
+        return _read_json(path) if path.exists() else {"state": "unknown"}
 
     @property
-    def done(self) -> bool:
-        """True: a stored run gets no more rows."""
-        return True
+    def state(self) -> str:
+        """"finished", "failed", or "stopped", which a killed run was too."""
+        known = self.status["state"]
+        return known if known in ("finished", "failed") else "stopped"
+
+    done = True  # a stored run gets no more rows
 
     @property
     def checkpoints(self) -> list[Path]:
@@ -207,23 +206,23 @@ class RunRecord:
         return sorted((self.folder / "checkpoints").glob("[0-9]*"))
 
     def __repr__(self) -> str:
-        state = self.status.get("state") if (self.folder / "status.json").exists() else "unknown"
-        return f"RunRecord({str(self.folder)!r}, {state}, {len(self.metrics)} rows of metrics)"
+        state, num_rows = self.status["state"], len(self.metrics)
+        return f"RunRecord({str(self.folder)!r}, {state}, {num_rows} rows of metrics)"
 
 
 def load_run(name_or_folder: str | Path) -> RunRecord:
-    """The run in a folder, below `runs/`, or among the recorded ones; needs no torch.
+    """The run in a folder (a demo's will do), below `runs/`, or among the recorded ones.
 
-    Raises ValueError if there is none, naming the places that were looked at.
+    Needs no torch. Raises ValueError if there is none, naming the places that were looked at.
     """
     places = [Path(name_or_folder), RUNS / name_or_folder, RECORDED / name_or_folder]
-    for place in places:
+    for place in (p for folder in places for p in (folder, folder / "run")):
         if (place / "config.json").is_file():
             return RunRecord(place)
-    known = sorted(p.parent.name for top in (RUNS, RECORDED) for p in top.glob("*/config.json"))
+    known = [p.parent.relative_to(t) for t in (RUNS, RECORDED) for p in t.rglob("metrics.jsonl")]
     raise ValueError(
         f"run: expected a folder with a config.json, found none at {[str(p) for p in places]}; "
-        f"runs there are: {known or 'none yet'}"
+        f"runs there are: {sorted(map(str, known)) or 'none yet'}"
     )
 
 

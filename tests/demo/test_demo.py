@@ -10,8 +10,11 @@ from workbench.bootstrap import SetupError
 from workbench.demo import cheat, demo
 from workbench.demo.counts import counts_for, fixed_counts
 from workbench.demo.measured import table
-from workbench.demo.telling import row_in_words, run_folder
+from workbench.demo.telling import attempt_in_words, row_in_words, run_folder
+from workbench.episodes import rollout
 from workbench.learning import RFTConfig, RLConfig, TrainConfig
+from workbench.policies import ScriptedPolicy
+from workbench.tasks import load_tasks
 
 SMALL = TrainConfig(
     rft=RFTConfig(num_tasks=4, group_size=2, tasks_per_iteration=4),
@@ -57,6 +60,22 @@ def test_without_a_folder_the_first_free_name_is_taken_and_the_newest_resumed(
     first.mkdir(parents=True)
     assert run_folder("demo-0", None, resume=False).name == "demo-0-2"
     assert run_folder("demo-0", None, resume=True) == first
+
+
+def test_another_seed_s_run_is_not_resumed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("demo-1", "demo-1-2", "demo-10"):  # the last is the newest
+        (tmp_path / "runs" / name).mkdir(parents=True)
+    assert run_folder("demo-1", None, True).name == "demo-1-2"
+
+
+def test_an_attempt_is_told_in_one_line(sandbox):
+    script = ["grep view", "edit lib.py 12|    return sorted(x for x in xs if x)", "submit"]
+    task = load_tasks("bugfix", "dev", 1)[0]
+    (trajectory,) = rollout(ScriptedPolicy(script), task, sandbox, n=1).trajectories
+    told = attempt_in_words(trajectory)
+    assert told.startswith("bugfix/dev/0: grep view > edit lib.py 12|    return sorte… > submit = ")
+    assert "hidden tests" in told
 
 
 def test_a_row_is_told_in_one_line():

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -353,3 +355,23 @@ def test_when_nothing_can_be_judged_the_run_fails_and_loses_nothing(
     again = train(policy, tasks, sandbox, recipe, config=SMALL, reward=HONEST,
                   folder=tmp_path / "run", resume=True)  # fmt: skip
     assert again.wait().state == "finished"
+
+
+SCRIPT = """
+import sys
+from workbench import load_tasks, open_policy, open_sandbox, train
+if __name__ == "__main__":
+    policy, tasks = open_policy(), load_tasks("bugfix", count=16)
+    run = train(policy, tasks, open_sandbox("local"), "rl", folder=sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+def test_a_script_that_ends_stops_its_run_and_says_so(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "run")],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Wait for it with run.wait()" in done.stderr
+    assert load_run(tmp_path / "run").status["state"] == "stopped"

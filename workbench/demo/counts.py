@@ -32,7 +32,9 @@ def fixed_counts(folder: Path, make: Callable[[], dict[str, int]]) -> dict[str, 
     return json.loads(path.read_text("utf-8"))
 
 
-def counts_for(seconds_left: float, episode_s: float, config: TrainConfig) -> dict[str, int]:
+def counts_for(
+    seconds_left: float, episode_s: float, config: TrainConfig, spent_s: float = 0.0
+) -> dict[str, int]:
     """How many RFT tasks and RL iterations fit, given the wall-clock seconds of one episode.
 
     A quarter of the time for attempts goes to RFT, the rest to RL, whose attempts are also
@@ -46,10 +48,10 @@ def counts_for(seconds_left: float, episode_s: float, config: TrainConfig) -> di
     free -= rft_tasks * config.rft.group_size * episode_s
     iterations = int(free / (per_rl + per_dev))
     if rft_tasks < 16 or iterations < 2:
-        need = (fixed + 64 * config.rft.group_size * episode_s + 4 * per_rl) / 60
+        need_s = spent_s + fixed + 64 * config.rft.group_size * episode_s + 4 * per_rl
         raise SetupError(
-            f"minutes: expected at least about {need:.0f} more on this machine, "
-            f"got {max(seconds_left, 0) / 60:.1f}; give more, or leave --minutes out"
+            f"--minutes: expected at least about {need_s / 60:.0f} on this machine, got "
+            f"{(seconds_left + spent_s) / 60:g}; give more, or leave --minutes out"
         )
     return {"rft_tasks": rft_tasks, "rl_iterations": iterations}
 

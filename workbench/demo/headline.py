@@ -19,7 +19,7 @@ from typing import Any
 from workbench import plots
 from workbench.demo.counts import NUM_DEV, NUM_TEST, counts_for, fixed_counts
 from workbench.demo.measured import Measured, measure, table
-from workbench.demo.telling import follow, rows_so_far, run_folder, say
+from workbench.demo.telling import attempt_in_words, follow, rows_so_far, run_folder, say
 from workbench.learning import TrainConfig, train
 from workbench.policies import open_policy
 from workbench.records import Task
@@ -54,15 +54,19 @@ def demo(
         SetupError: the folder holds a run and `resume` is False, or there are too few minutes.
     """
     start, folder = time.monotonic(), run_folder(f"demo-{seed}", out, resume)
+    results = stored_results(folder) if resume else {}
+    if "about" in results:
+        print(f"{table(results)}\nfinished before; figures and results: {folder}")
+        return folder
     policy, test = open_policy(policy_name), load_tasks("bugfix", "test", num_test)
     with open_sandbox("auto") as sandbox:
-        say(start, f"{sandbox.name}, {sandbox.workers} workers; base: {len(test)} unseen tasks")
+        say(start, f"{sandbox.name}, {sandbox.workers} workers; base: {len(test)} test tasks")
         base = measure(policy, test, sandbox, seed)
         first = plots.actions_by_turn(base.sampled.groups, labels=("base",))
         path = plots.save_png(first, folder / "figures" / "base.png")
         say(start, f"base solves {base.sampled.solve_rate.percent()}; first picture: {path}")
+        say(start, "e.g. " + attempt_in_words(base.sampled.groups[0].trajectories[0]))
         config = settle(folder, config, minutes, base, time.monotonic() - start)
-        results = stored_results(folder) if resume else {}
         results["base"] = base.row()
 
         def after_row(row: dict[str, Any]) -> None:
@@ -83,9 +87,11 @@ def demo(
             say(start, text)
         final = measure(policy, test, sandbox, seed)
     results["rl"] = final.row()
-    results["about"] = about(run, time.monotonic() - start)
+    results["about"] = about(run, time.monotonic() - start, resumed=begun is not None)
     write_json(folder / "results.json", results)
     draw(folder, base, final, run, test)
+    for group in (base, final):
+        say(start, "e.g. " + attempt_in_words(group.sampled.groups[0].trajectories[0]))
     print(table(results))
     say(start, f"figures and results: {folder}")
     return folder
@@ -101,7 +107,7 @@ def settle(
         if minutes is None:
             return {"rft_tasks": config.rft.num_tasks, "rl_iterations": config.rl.iterations}
         episode_s = spent_s / (base.sampled.num_episodes + base.greedy.num_episodes)
-        return counts_for(60 * minutes - spent_s, episode_s, config)
+        return counts_for(60 * minutes - spent_s, episode_s, config, spent_s)
 
     counts = fixed_counts(folder, make)
     return replace(
@@ -125,13 +131,14 @@ def draw(folder: Path, base: Measured, final: Measured, run, test: Sequence[Task
         plots.save_png(figure, folder / "figures" / f"{name}.png")
 
 
-def about(run, wall_s: float) -> dict[str, Any]:
-    """Where it ran and where the time went, for results.json."""
+def about(run, wall_s: float, *, resumed: bool) -> dict[str, Any]:
+    """Where it ran and where the time went, for results.json; `wall_s` is of the last leg."""
     seconds = [row["seconds"] for row in run.metrics if row["kind"] != "evaluation"]
     spent = {name: sum(s.get(name, 0.0) for s in seconds) for name in seconds[0]}
     machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
     described = load_run(run.folder).config
-    return {"wall_s": wall_s, "spent_s": spent, "machine": machine, "config": described}
+    return {"wall_s": wall_s, "resumed": resumed, "spent_s": spent, "machine": machine,
+            "config": described}  # fmt: skip
 
 
 def stored_results(folder: Path) -> dict[str, Any]:

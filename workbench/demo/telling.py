@@ -5,14 +5,20 @@ Stage: the whole loop. In: a run that is going on; out: lines with the minutes t
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench import plots
 from workbench.bootstrap import SetupError
+from workbench.records import Trajectory
 from workbench.runlog import RUNS, load_run
 from workbench.stats import Interval
+
+COMMAND_CHARS = 32
+"""A longer command is cut when an attempt is told in one line."""
 
 
 def follow(run, seen: int = 0) -> Iterator[str]:
@@ -31,7 +37,7 @@ def follow(run, seen: int = 0) -> Iterator[str]:
             time.sleep(0.3)
     except KeyboardInterrupt:
         run.stop()
-        print("stopping after what was finished; --resume goes on from there", flush=True)
+        print("stopping; --resume goes on after the last whole iteration", flush=True)
         run.wait()
         raise
     run.wait()  # raises the run's own error
@@ -41,7 +47,7 @@ def row_in_words(row: Mapping[str, Any], left_s: float | None) -> str:
     """One row of metrics as a line, with the minutes left beside an iteration."""
     if row["kind"] == "evaluation":
         rate = Interval(row["solve_rate"], row["low"], row["high"], row["interval"])
-        return f"     {row['num_tasks']} unseen tasks: {rate.percent()}"
+        return f"     {row['num_tasks']} dev tasks: {rate.percent()}"
     if row["kind"] == "fine_tuning":
         num_examples, num_tasks = row["num_examples"], row["num_tasks_solved"]
         return f"RFT  imitated {num_examples} solved attempts at {num_tasks} tasks"
@@ -52,13 +58,21 @@ def row_in_words(row: Mapping[str, Any], left_s: float | None) -> str:
     return f"{stage:<4} {number:<7}{attempts} attempts, {share} solved{left}"
 
 
+def attempt_in_words(trajectory: Trajectory) -> str:
+    """An episode in one line: its task, its commands, how it ended."""
+    commands = [turn.action.text.replace("\n", "⏎") for turn in trajectory.turns]
+    short = [c if len(c) <= COMMAND_CHARS else c[: COMMAND_CHARS - 1] + "…" for c in commands]
+    return f"{trajectory.task_id}: {' > '.join(short)} = {plots.verdict_words(trajectory)[1]}"
+
+
 def run_folder(name: str, out: str | Path | None, resume: bool) -> Path:
     """Where a run is written: `out`, or the first free of runs/NAME, runs/NAME-2, ...; with
     `resume` the newest of those that exist.
 
     Raises SetupError if `out` holds a run that is not to be resumed, or nothing can be resumed.
     """
-    taken = sorted(RUNS.glob(f"{name}*"), key=lambda path: path.stat().st_mtime)
+    ours = [p for p in RUNS.glob(f"{name}*") if re.fullmatch(rf"{re.escape(name)}(-\d+)?", p.name)]
+    taken = sorted(ours, key=lambda path: path.stat().st_mtime)
     if resume and not out and not taken:
         raise SetupError(f"There is no run {RUNS / name} to resume; leave --resume out.")
     if out and not resume and Path(out).exists() and any(Path(out).iterdir()):

@@ -63,7 +63,10 @@ def improve_by_rl(
             chosen = tasks_of_iteration(tasks, rl.tasks_per_iteration, iteration, seed)
             with watch.sampling(sandbox):
                 groups = rollout_many(
-                    *(policy, chosen, sandbox, rl.group_size),
+                    policy,
+                    chosen,
+                    sandbox,
+                    n=rl.group_size,
                     seed=derive_seed(seed, "rl", iteration, "sample"),
                     sampler=config.sampler,
                     max_turns=config.max_turns,
@@ -95,7 +98,11 @@ def improve_by_rl(
             with watch.updating():
                 for minibatch in split_minibatches(batch, rl.updates_per_iteration, rng):
                     stats = update(
-                        *(policy.model, optimiser, minibatch, token_loss(rl), rl.token_weights),
+                        policy.model,
+                        optimiser,
+                        minibatch,
+                        token_loss(rl),
+                        rl.token_weights,
                         grad_clip=rl.grad_clip,
                         dtype=config.dtype,
                         tokens_per_microbatch=config.tokens_per_microbatch,
@@ -109,12 +116,22 @@ def improve_by_rl(
             solved = totals(SOLVED.score_groups(groups, chosen))
             rollouts = rollout_stats(groups, rewards, solved, num_tied=int(is_tied.sum()))
             row = IterationRow(
-                *("rl", iteration, rl.iterations, version, rollouts),
-                *(watch.seconds(), tuple(updates), lr),
+                stage="rl",
+                iteration=iteration,
+                num_iterations=rl.iterations,
+                policy_version=version,
+                rollouts=rollouts,
+                seconds=watch.seconds(),
+                updates=tuple(updates),
+                lr=lr,
             )
             stored = StoredIteration(
-                *("rl", iteration, tuple(chosen), tuple(groups)),
-                *(tuple(map(tuple, breakdowns)), tuple(map(tuple, advantages.tolist()))),
+                stage="rl",
+                iteration=iteration,
+                tasks=tuple(chosen),
+                groups=tuple(groups),
+                rewards=tuple(map(tuple, breakdowns)),
+                advantages=tuple(map(tuple, advantages.tolist())),
             )
             journal.completed(row.flat(), Place("rl", iteration + 1), stored)
 
@@ -137,7 +154,10 @@ def token_loss(rl: RLConfig):
 
     def losses(logprobs: Tensor, batch: Batch) -> Tensor:
         return rl.loss(
-            *(logprobs, batch.old_logprobs, batch.advantages, batch.loss_mask),
+            logprobs,
+            batch.old_logprobs,
+            batch.advantages,
+            batch.loss_mask,
             clip_low=rl.clip_low,
             clip_high=rl.clip_high,
         )

@@ -7,6 +7,7 @@ is trained in place. Left out: several runs at a time on one policy (use `experi
 from __future__ import annotations
 
 import atexit
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -102,8 +103,8 @@ class Run:
         return self._result
 
     def stop(self) -> None:
-        """Ask the run to stop; it does so within about a second, after undoing the iteration
-        under way. `train(..., folder=run.folder, resume=True)` continues it."""
+        """Ask the run to stop; it does so within seconds, and the iteration under way is undone.
+        `train(..., folder=run.folder, resume=True)` continues it."""
         self._journal.stop()
 
     def wait(self, timeout_s: float | None = None) -> TrainResult:
@@ -147,6 +148,11 @@ class Run:
     def _stop_at_exit(self) -> None:
         self.stop()
         self._ended.wait(30)
+        print(
+            f"the program ended before its run was done: {self}. Wait for it with run.wait(); "
+            f"train(..., folder={str(self.folder)!r}, resume=True) goes on.",
+            file=sys.stderr,
+        )
 
 
 def train(
@@ -231,7 +237,10 @@ def _run_stages(recipe: Recipe, arguments: tuple) -> TrainResult:
                 improve_by_rl(*arguments)
                 journal.evaluate_if_due("rl", config.rl.iterations, always=True)
                 journal.end_stage(Place("end", 0))
-    except StopRequested:
+    except (StopRequested, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and threading.main_thread().is_alive():
+            raise
+        # else: the program has ended, and Python takes no new work for its thread pools
         journal.save_if_behind()
         journal.log.set_status("stopped", stage=journal.place.stage, next=journal.place.iteration)
         return TrainResult(policy, folder, "stopped")

@@ -8,6 +8,7 @@ from workbench.plots.behaviour import (
     episode_side_by_side,
     instructive_pair,
     shares_by_turn,
+    verdict_words,
     what_follows,
 )
 from workbench.plots.curves import learning_curve, read_curve, summary_line
@@ -26,5 +27,6 @@ __all__ = [
     "save_png",
     "shares_by_turn",
     "summary_line",
+    "verdict_words",
     "what_follows",
 ]

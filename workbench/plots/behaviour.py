@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from matplotlib.figure import Figure
 
@@ -182,18 +182,30 @@ def _column(trajectory: Trajectory, label: str, statement: str) -> list[tuple[st
     lines = [(label, _TITLE), ("", _PLAIN)]
     if statement:
         lines += [(f"task: {statement}", _PLAIN)]
+    edits = [t.tool_call.argument for t in trajectory.turns if kind_of(t).startswith("edit")]
+    edited = {edit.split("|")[0].split(" ")[-1] for edit in edits}  # line numbers
     for turn in trajectory.turns:
         shown = _printable(turn.action.text).replace("\n", "⏎") or "(nothing)"
         mark = ">" if turn.tool_call else "?"
         lines += [(line, _COMMAND) for line in _wrap(f"{mark} {shown}")]
-        answer = _printable(turn.observation).split("\n") if turn.observation else []
-        lines += [(line, _PLAIN) for text in answer[:OBSERVATION_LINES] for line in _wrap(text)]
-        if len(answer) > OBSERVATION_LINES:
-            lines.append((f"  … {len(answer) - OBSERVATION_LINES} more lines", _PLAIN))
+        lines += [(line, _PLAIN) for text in _answer(turn, edited) for line in _wrap(text)]
     good, words = verdict_words(trajectory)
     colour = style.BLUE if good else style.VERMILLION
     lines += [("", _PLAIN), (words, {**_COMMAND, "color": colour})]
     return lines + _diff_lines(trajectory)
+
+
+def _answer(turn: Turn, edited: Collection[str]) -> list[str]:
+    """The lines of an observation that are shown: the first, or those around an edited one."""
+    answer = _printable(turn.observation).split("\n") if turn.observation else []
+    if len(answer) <= OBSERVATION_LINES:
+        return answer
+    places = [i for i, line in enumerate(answer) if line.split("|")[0] in edited] or [0]
+    start = min(max(0, places[-1] - OBSERVATION_LINES // 2), len(answer) - OBSERVATION_LINES)
+    stop = start + OBSERVATION_LINES
+    above = [f"  … {start} lines"] if start else []
+    below = [f"  … {len(answer) - stop} more lines"] if stop < len(answer) else []
+    return [*above, *answer[start:stop], *below]
 
 
 def _printable(text: str) -> str:

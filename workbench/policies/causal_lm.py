@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from workbench.sampler import CausalLMSession, WireCodec, extract_weights
 
 SHIPPED = Path(__file__).parents[2] / "data" / "policies"
 """Where the policies that come with the project lie."""
+SMALL = 10_000_000
+"""Weights below which one torch thread is fastest on a CPU that others use too."""
 
 
 class CausalLMPolicy:
@@ -81,7 +84,8 @@ class CausalLMPolicy:
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer so that AutoModelForCausalLM and AutoTokenizer load them;
         of a LoRA policy the adapters are written, and `open_policy` finds their base again."""
-        self.model.save_pretrained(folder)
+        with _no_progress_bar():
+            self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def _encode(self, text: str, first: bool) -> list[int]:
@@ -113,10 +117,15 @@ def open_policy(
         seed: of the new adapters' starting weights.
     Raises:
         ValueError: nothing is found under that name, or the tokenizer has no wire format.
+
+    For a model of fewer than SMALL weights torch is set to one thread, unless the environment's
+    OMP_NUM_THREADS says otherwise: threads that wait for one another cost more than they bring.
     """
     source = _locate(name_or_folder)
     with _no_progress_bar():
         model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
+    if "OMP_NUM_THREADS" not in os.environ and model.num_parameters() < SMALL:
+        torch.set_num_threads(1)
     tokenizer = AutoTokenizer.from_pretrained(source)
     if lora is not None:
         from peft import get_peft_model

@@ -32,7 +32,7 @@ class Watchable(Protocol):
         """Whether no more rows will come."""
 
     def stop(self) -> None:
-        """Ask the run to end after what it is doing."""
+        """Ask the run to end soon."""
 
 
 class LiveCurve(ipywidgets.VBox):
@@ -56,7 +56,7 @@ class LiveCurve(ipywidgets.VBox):
         self._picture = ipywidgets.Image(format="png", layout={"max_width": "100%"})
         self._line = ipywidgets.Label()
         self._button = ipywidgets.Button(
-            description="Stop", icon="stop", tooltip="finish the current iteration, then stop"
+            description="Stop", icon="stop", tooltip="stop now; the iteration under way is undone"
         )
         self._button.on_click(lambda _: self.stop())
         super().__init__([self._picture, ipywidgets.HBox([self._button, self._line])])
