@@ -90,6 +90,23 @@ def test_a_notebook_runs_top_to_bottom_in_its_fast_size(path, tmp_path, monkeypa
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_a_notebook_begins_its_full_size_and_can_be_stopped(path, tmp_path, monkeypatch):
+    """What the fast size does not see: full-size settings that `train` refuses, say."""
+    monkeypatch.delenv("WORKBENCH_FAST", raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(TOP))
+    notebook = nbformat.read(path, as_version=4)
+    places = [i for i, cell in enumerate(notebook.cells) if "run = train(" in cell.source]
+    assert places
+    for place in reversed(places):
+        notebook.cells.insert(place + 1, nbformat.v4.new_code_cell("run.stop()"))
+    resources = {"metadata": {"path": tmp_path}}
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
+    outputs = [str(output) for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("the run has stopped" in output for output in outputs)
+
+
 def test_the_answers_to_notebook_00_are_right(sandbox):
     from workbench import evaluate, load_tasks
     from workbench.policies import ScriptedPolicy
