@@ -128,6 +128,10 @@ BROKEN_ROWS = {
         "field 'inputs', test 1: expected text or a list of lines (no function name is given, so "
         "this is a program), got list [1, 2]",
     ),
+    "an empty text": (
+        {"question": "q", "input_output": ""},
+        "field 'input_output': no tests, the text is empty; leave the row out",
+    ),
     "JSON within a text": (
         {"question": "q", "input_output": "{inputs"},
         "field 'input_output': expected JSON, got '{inputs' (Expecting property name enclosed in "
