@@ -46,6 +46,14 @@ BROKEN_ROWS = {
         {**GOOD, "reference": {"solution.py": "f = 1", "a//b.py": ""}, "entry_file": "solution.py"},
         "expected a path inside the workspace such as 'lib.py', got 'a//b.py'",
     ),
+    "a file outside": (
+        {**GOOD, "files": {"/f.py": "f = 1", "t.py": ""}, "entry_file": "t.py"},
+        "expected a path inside the workspace such as 'lib.py', got '/f.py'",
+    ),
+    "an entry file outside": (
+        {**GOOD, "entry_file": "../f.py", "reference": {"f.py": "f = 1"}},
+        "expected a path inside the workspace such as 'lib.py', got '../f.py'",
+    ),
     "a mistake outside": (
         {**GOOD, "wrong": [{"files": {"./x.py": ""}}]},
         "expected a path inside the workspace such as 'lib.py', got './x.py'",
