@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench import evaluate, load_tasks
-from workbench.evaluation import summarise
+from workbench.evaluation import TaskResult, summarise
 from workbench.policies import ScriptedPolicy
 from workbench.stats import wilson
 
@@ -45,6 +45,15 @@ def test_what_else_is_counted(sandbox, tasks):
     assert found.malformed_share == 0.25
     assert found.solve_rate.estimate == 0.0 and "bootstrap over 5 tasks" in found.solve_rate.method
     assert found.pass_at(2).estimate == 0.0
+
+
+def test_pass_at_k_counts_only_attempts_that_could_be_judged(sandbox, tasks):
+    found = evaluate(ScriptedPolicy(["submit"]), tasks[:2], sandbox, n=3)
+    found = replace(found, results=(TaskResult("a", 1, 2), TaskResult("b", 0, 3)))
+    assert found.pass_at(1).estimate == pytest.approx((1 / 2 + 0) / 2)
+    assert found.pass_at(2).estimate == pytest.approx((1 + 0) / 2)
+    with pytest.raises(ValueError, match="sample each task k times or more"):
+        found.pass_at(3)
 
 
 def test_it_prints_as_a_table(sandbox, tasks):

@@ -18,6 +18,8 @@ SAME = [
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
     ({1, 2, 3}, {3, 2, 1}),
     (frozenset({"x"}), frozenset({"x"})),
+    ({float("nan"): 1, float("nan"): 5}, {float("nan"): 5, float("nan"): 1}),
+    ({"a": {"b": 1, "c": 2}, "d": {3, 4}}, {"d": {4, 3}, "a": {"c": 2, "b": 1}}),
     (b"a", b"a"),
     (complex(1, -0.0), complex(1, -0.0)),
     (None, None),
@@ -36,6 +38,8 @@ DIFFERENT = [
     ({1: "a"}, {1.0: "a"}),
     ({"a": 1}, {"a": 1.0}),
     ({"a": 1}, {"a": 1, "b": 2}),
+    ({float("nan"): 5, float("nan"): 1}, {float("nan"): 1, float("nan"): 1}),
+    ({float("nan"): 1}, {float("nan"): 1, float("nan"): 1}),
     ({1, 2}, frozenset({1, 2})),
     ("a", b"a"),
     (complex(1, 0.0), complex(1, -0.0)),
@@ -93,6 +97,7 @@ CLOSE = [
 NOT_CLOSE = [
     (1.1e-6, 0.0),
     (2_000_003, 2_000_000),
+    (2_000_002.000001, 2_000_000),  # 2 are allowed: a millionth of what is expected, not of got
     (0.999999, True),
     (math.nan, 0.0),
     (math.inf, -math.inf),

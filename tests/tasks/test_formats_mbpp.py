@@ -30,7 +30,7 @@ def test_the_full_variant(sandbox):
     assert task.statement == (
         "Write a function to add one.\n\nThe solution must pass this test:\nassert add_one(1)==2\n"
     )
-    assert task.visible == (Case((1,), 2, "equal"),)
+    assert task.visible == ()
     assert task.hidden == (
         Case((1,), 2, "equal"),
         Case((-1,), 0, "equal"),
@@ -45,8 +45,8 @@ def test_the_full_variant(sandbox):
 def test_the_sanitized_variant(sandbox):
     (task,) = load_tasks([SANITIZED])
     assert (task.task_id, task.entry_point, task.test_code) == ("MBPP/2", "half", "")
-    assert task.visible == (Case((1,), 0.5, "close", 0.0005),)
-    assert task.hidden == (*task.visible, Case((4,), 2, "equal"))
+    assert task.visible == ()
+    assert task.hidden == (Case((1,), 0.5, "close", 0.0005), Case((4,), 2, "equal"))
     assert task.extra["source_file"] == SANITIZED["source_file"]
     assert {o.status for o in grade(task, task.reference, sandbox).outcomes} == {"passed"}
 
@@ -67,3 +67,16 @@ def test_an_assert_about_no_function_of_the_code_is_refused():
         "rows, row 1: field 'test_list': expected an assert that calls a function of 'code' "
         "(['add_one', 'helper']), got 'assert other(1) == 2'; nothing was loaded"
     )
+
+
+def test_a_program_that_keeps_state_sees_each_call_once(sandbox):
+    code = "seen = []\ndef count(x):\n    seen.append(x)\n    return len(seen)\n"
+    tests = ["assert count(5) == 1", "assert count(5) == 2"]
+    (task,) = load_tasks([{**FULL, "code": code, "test_list": tests, "challenge_test_list": []}])
+    verdict = grade(task, task.reference, sandbox)
+    assert [o.status for o in verdict.outcomes] == ["passed", "passed"]
+
+
+def test_a_field_named_test_is_kept():
+    (task,) = load_tasks([{**FULL, "test": "inputs = [[1]]"}])
+    assert task.extra == {"test": "inputs = [[1]]"} and len(task.hidden) == 3

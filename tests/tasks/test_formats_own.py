@@ -3,12 +3,13 @@
 import gzip
 import json
 import warnings
+from dataclasses import replace
 
 import pytest
 
 from workbench.grading import grade
 from workbench.records import Case, Limits, WrongSolution
-from workbench.tasks import load_tasks, save_tasks
+from workbench.tasks import complete, load_tasks, save_tasks
 
 ROW = {
     "statement": "double every item",
@@ -85,13 +86,15 @@ def test_rows_of_python_may_hold_tuples_and_sets_themselves():
     assert task.visible == (Case((1, (2,)), {3}), Case(([],), frozenset()))
 
 
-@pytest.mark.parametrize("name", ["m.jsonl", "m.jsonl.gz", "m.json", "m.json.gz"])
+@pytest.mark.parametrize(
+    "name", ["m.jsonl", "m.jsonl.gz", "m.json", "m.json.gz", "m.jsonl.GZ", "m.JSON"]
+)
 def test_files_of_lines_and_lists_plain_and_compressed(tmp_path, name):
     rows = [ROW, {**ROW, "statement": "again"}]
-    text = json.dumps(rows) if ".json" in (name[1:], name[1:-3]) else ""
+    text = json.dumps(rows) if name.lower().removesuffix(".gz") == "m.json" else ""
     text = text or "\ufeff" + "\n".join(map(json.dumps, rows)) + "\n\n"
     data = text.encode()
-    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.lower().endswith(".gz") else data)
     tasks = load_tasks(tmp_path / name)
     assert [task.task_id for task in tasks] == ["m/1", "m/2"]
     assert [task.source for task in tasks] == [name, name]
@@ -159,3 +162,40 @@ def test_a_dataset_is_read_as_its_rows():
     other = {**row, "task_id": "second", "prompt": "def f(x, y=1):\n"}
     data = datasets.Dataset.from_list([row, other])
     assert [task.task_id for task in load_tasks(data)] == ["rows/1", "second"]
+
+
+def test_a_row_may_have_a_beginning_and_an_extra_of_its_own(tmp_path):
+    given = {"author": "me"}
+    task = load_one(beginning="def double(xs):\n", extra=given, level=3)
+    assert task.beginning == "def double(xs):\n"
+    assert complete(task, "    return 2\n") == "def double(xs):\n    return 2\n"
+    assert task.extra == {"author": "me", "level": 3} and given == {"author": "me"}
+
+
+def test_a_field_that_is_nearly_a_known_one_is_a_warning():
+    with pytest.warns(UserWarning) as warned:
+        task = load_one(hiden=[[[1], 1]])
+    assert task.extra == {"hiden": [[[1], 1]]}
+    assert [str(w.message) for w in warned] == [
+        "field 'hiden' means nothing here and is kept in `extra`; did you mean 'hidden'?"
+    ]
+    assert warned[0].filename == __file__
+
+
+def test_a_task_that_cannot_be_saved_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "t.jsonl.gz"
+    good = load_one()
+    save_tasks([good], path)
+    with pytest.raises(ValueError, match="expected plain data, got object"):
+        save_tasks([good, replace(good, hidden=(Case((object(),), 1),))], path)
+    assert load_tasks(path) == [good] and list(tmp_path.iterdir()) == [path]
+    save_tasks([good, replace(good, task_id="b", statement="other")], path)
+    assert len(load_tasks(path)) == 2 and list(tmp_path.iterdir()) == [path]
+
+
+def test_where_a_row_does_not_say_two_cases_are_shown_if_one_is_left():
+    row = {"question": "q", "inputs": ["1", "2"], "outputs": ["1", "2"]}
+    (two,) = load_tasks([row])
+    assert (len(two.visible), len(two.hidden)) == (0, 2)
+    (three,) = load_tasks([{**row, "inputs": list("123"), "outputs": list("123")}])
+    assert (len(three.visible), len(three.hidden)) == (2, 1)

@@ -1,10 +1,11 @@
 """The hand-written suite: every claim that a problem makes about itself, checked in the sandbox."""
 
 import collections
+from dataclasses import replace
 
 import pytest
 
-from workbench.grading import grade_many
+from workbench.grading import grade, grade_many
 from workbench.records import Task, from_json, to_json
 from workbench.tasks import load_tasks, save_tasks
 from workbench.tasks.warmup import warmup_tasks
@@ -60,6 +61,23 @@ def test_every_weak_spot_is_named_once():
 def test_references_pass_every_case(sandbox):
     verdicts = grade_many([(t, t.reference) for t in TASKS], sandbox)
     assert {t.task_id: failures(v) for t, v in zip(TASKS, verdicts) if failures(v)} == {}
+
+
+def test_references_do_what_the_statement_says_of_rare_characters(sandbox):
+    rare = {
+        "warmup/count_word": (
+            case("\u0130x, \u0130X", "\u0130x", want=2),  # lower() makes two characters of this I
+            case("\u039f\u03a3'\u0391", "\u03bf\u03a3", want=1),  # and a sigma by what follows it
+        ),
+        "warmup/read_settings": (
+            case("a = \t1 \n\t = 2", want={"a": "\t1", "\t": "2"}),  # a tab is no space
+            case("\t", want={"\t": ""}),
+        ),
+    }
+    for task in TASKS:
+        if cases := rare.get(task.task_id):
+            verdict = grade(replace(task, hidden=cases), task.reference, sandbox)
+            assert failures(verdict) == (), verdict
 
 
 def test_a_wrong_solution_fails_exactly_the_cases_it_names(sandbox):

@@ -9,6 +9,7 @@ printed output, which is for programs.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
@@ -100,11 +101,20 @@ def same_value(got: Any, expected: Any) -> bool:
     if isinstance(expected, (list, tuple)):
         return len(got) == len(expected) and all(map(same_value, got, expected))
     if isinstance(expected, dict):
-        got_by_key = {dump_bytes(key): value for key, value in got.items()}
-        return len(got) == len(expected) and all(
-            dump_bytes(key) in got_by_key and same_value(got_by_key[dump_bytes(key)], value)
-            for key, value in expected.items()
-        )
+        return _same_dict(got, expected)
     if isinstance(expected, (set, frozenset)):  # 1 and True are equal, their encodings are not
         return sorted(map(dump_bytes, got)) == sorted(map(dump_bytes, expected))
     return got == expected
+
+
+def _same_dict(got: dict, expected: dict) -> bool:
+    unmatched = defaultdict(list)  # several values for one key only if there are nans in it
+    for key, value in got.items():
+        unmatched[dump_bytes(key)].append(value)
+    for key, value in expected.items():
+        values = unmatched[dump_bytes(key)]
+        found = [i for i, other in enumerate(values) if same_value(other, value)]
+        if not found:
+            return False
+        del values[found[0]]
+    return len(got) == len(expected)

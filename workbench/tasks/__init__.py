@@ -10,6 +10,7 @@ import difflib
 import functools
 import gzip
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from workbench.tasks.bugfix import bugfix_task
 from workbench.tasks.formats import FORMATS, complete, describe
 from workbench.tasks.functions import functions_task
 from workbench.tasks.grammar import SPLITS
-from workbench.tasks.reading import read_file, read_rows
+from workbench.tasks.reading import is_json_list, read_file, read_rows
 
 __all__ = ["DEFAULT_COUNT", "FORMATS", "SUITES", "complete", "load_tasks", "save_tasks"]
 
@@ -51,8 +52,8 @@ def load_tasks(
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or all.
         format: how the rows are written, a name of FORMATS; None = told by each row's fields.
     Raises:
-        ValueError: unknown suite, split or format; broken rows (says which line and field), and
-            then nothing is loaded; a task_id that occurs twice.
+        ValueError: unknown suite, split or format; a count below 0; broken rows (says which line
+            and field), and then nothing is loaded; a task_id that occurs twice.
 
     Two tasks with equal statement and tests are a warning. No text of a row is executed.
 
@@ -65,19 +66,27 @@ def load_tasks(
     """
     if format is not None and format not in FORMATS:
         raise ValueError(f"format: expected one of these, got {format!r}\n{describe()}")
+    if count is not None and count < 0:
+        raise ValueError(f"count: expected 0 or more, or None for all, got {count}")
     if isinstance(source, str) and source in SUITES:
         if format is not None:
             raise ValueError(f"format: expected none for the suite {source!r}, got {format!r}")
         return _warmup(split, count) if source == "warmup" else _suite(source, split, count)
     if isinstance(source, (str, Path)):
         tasks = read_file(_existing(source), format)
-    elif isinstance(source, Mapping) or not isinstance(source, Iterable):
+    elif isinstance(source, Mapping) or not isinstance(source, Iterable) or _is_frame(source):
         hint = "; choose one split, source['train'] say" if isinstance(source, Mapping) else ""
+        hint = "; give source.to_dict('records')" if _is_frame(source) else hint
         kind = type(source).__name__
         raise ValueError(f"source: expected a suite, a path or a list of dicts, got {kind}{hint}")
     else:
         tasks = read_rows(source, format)
     return _of_split(tasks, split, source)[:count]
+
+
+def _is_frame(source: Any) -> bool:
+    """Whether it is a table of pandas, which iterates over the names of its columns."""
+    return type(source).__name__ == "DataFrame"
 
 
 def _warmup(split: str | None, count: int | None) -> list[Task]:
@@ -133,11 +142,17 @@ def _of_split(tasks: list[Task], split: str | None, source: Any) -> list[Task]:
 def save_tasks(tasks: Iterable[Task], path: str | Path) -> None:
     """Write tasks as one JSON object a line (.gz compresses); `load_tasks` reads them back.
 
-    Raises ValueError for the ending .json, which `load_tasks` takes for one list.
+    A file that is there already is replaced once all tasks are written, and kept if one cannot be.
+    Raises ValueError for the ending .json, which `load_tasks` takes for one list, and for a task
+    whose values are no plain data.
     """
-    if Path(path).name.removesuffix(".gz").endswith(".json"):
-        raise ValueError(f"path: expected an ending .jsonl or .jsonl.gz, got {str(path)!r}")
-    opener = gzip.open if Path(path).suffix == ".gz" else open
-    with opener(path, "wt", encoding="utf-8") as out:
-        for task in tasks:
-            out.write(json.dumps({"schema": SCHEMA, **to_json(task)}) + "\n")
+    path = Path(path).resolve()  # of a link, the file it leads to is replaced
+    if is_json_list(path):
+        raise ValueError(f"path: expected an ending .jsonl or .jsonl.gz, got {path.name!r}")
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".saving-") as folder:
+        beside = Path(folder) / path.name
+        with opener(beside, "wt", encoding="utf-8") as out:
+            for task in tasks:
+                out.write(json.dumps({"schema": SCHEMA, **to_json(task)}) + "\n")
+        beside.replace(path)

@@ -11,6 +11,7 @@ import gzip
 import json
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 from workbench.records import Task, to_json
 from workbench.tasks.formats import Place, UnknownFormat, describe, read_row
 
+_ONE_A_LINE = "; expected one object a line (a file that is one list ends in .json)"
 MAX_SHOWN = 5
 """How many broken rows, or repeated tasks, one message lists."""
 
@@ -45,11 +47,16 @@ def read_file(path: Path, format_name: str | None = None) -> list[Task]:
     data = _bytes(path)
     if not data.strip():
         raise ValueError(f"{path} is empty: expected tasks, one JSON object a line")
-    if path.name.removesuffix(".gz").endswith(".json"):
+    if is_json_list(path):
         rows = enumerate(_json_list(path, data), 1)
         return _tasks(Source(str(path), "row", path.name, tuple(rows)), format_name)
     lines = ((n, line) for n, line in enumerate(data.split(b"\n"), 1) if line.strip())
     return _tasks(Source(str(path), "line", path.name, tuple(lines)), format_name)
+
+
+def is_json_list(path: Path) -> bool:
+    """Whether the name says that the file is one list, .json or .json.gz in any letter case."""
+    return path.name.lower().removesuffix(".gz").endswith(".json")
 
 
 def read_rows(rows: Iterable[Mapping[str, Any]], format_name: str | None = None) -> list[Task]:
@@ -62,7 +69,7 @@ def read_rows(rows: Iterable[Mapping[str, Any]], format_name: str | None = None)
 
 def _bytes(path: Path) -> bytes:
     data = path.read_bytes()
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         try:
             data = gzip.decompress(data)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -70,17 +77,21 @@ def _bytes(path: Path) -> bytes:
                 f"{path}: expected gzip data, as the name says ({error}); if it is plain text, "
                 "take .gz off its name; if it is cut off, fetch it again"
             ) from None
+    elif data.startswith(b"\x1f\x8b"):
+        raise ValueError(f"{path}: expected text, got gzip data; add .gz to its name")
     return data.removeprefix(b"\xef\xbb\xbf")  # some editors begin a file with this mark
 
 
 def _json_list(path: Path, data: bytes) -> list:
     try:
-        rows = json.loads(_text(data))
+        rows = json.loads(_text(data), object_pairs_hook=_each_once)
     except RecursionError:
         raise ValueError(f"{path}: expected JSON, got one nested too deeply") from None
-    except ValueError as error:
-        hint = "; one object a line is a .jsonl file" if "Extra data" in str(error) else ""
+    except json.JSONDecodeError as error:
+        hint = "; one object a line is a .jsonl file" if error.msg == "Extra data" else ""
         raise ValueError(f"{path}: not JSON: {error}{hint}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     if not isinstance(rows, list):
         raise ValueError(
             f"{path}: expected a list of objects, got {type(rows).__name__}; put the rows in [ ]"
@@ -103,16 +114,25 @@ def _text(data: bytes) -> str:
 def _parse_line(line: bytes) -> Any:
     text = _text(line)
     try:
-        return json.loads(text)
+        row = json.loads(text, object_pairs_hook=_each_once)
     except RecursionError:
         raise ValueError("expected JSON, got one nested too deeply") from None
-    except ValueError as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else error
-        column = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+    except json.JSONDecodeError as error:
         raise ValueError(
-            f"not JSON: {reason}{column}, in {text.strip()!r:.40}; expected one object a line "
-            "(a file that is one list ends in .json)"
+            f"not JSON: {error.msg} at column {error.colno}, in {text.strip()!r:.40}{_ONE_A_LINE}"
         ) from None
+    if isinstance(row, list):
+        raise ValueError(f"expected an object with fields, got list {row!r:.40}{_ONE_A_LINE}")
+    return row
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; JSON lets a name come twice, and which one was meant nobody knows."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = Counter(name for name, _ in pairs)
+        raise ValueError(f"the field {names.most_common(1)[0][0]!r} comes twice in one object")
+    return row
 
 
 def _tasks(source: Source, format_name: str | None) -> list[Task]:

@@ -12,17 +12,22 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.encoding import encode
 from workbench.records import Case
 from workbench.tasks.formats import folding
-from workbench.tasks.formats.folding import NotConstant, fold
+from workbench.tasks.formats.folding import NotConstant, fold, num_values, unchanging
 
 MAX_CASES = 10_000
 """A loop that would state more cases than this stays a loop."""
+MAX_VALUES = 1_000_000
+"""A test whose cases would hold more values than this, all together, is left whole."""
+MAX_REL_TOL = 1e-3
+"""isclose is relative to the larger of two numbers, a case to the expected one. Up to here the two
+edges lie within a millionth of each other."""
 _RELIED_ON = folding.NAMES | {"abs"}
 
 
@@ -50,9 +55,16 @@ def convert(statements: Sequence[ast.stmt], function: str) -> Converted:
     cases: list[Case] = []
     left: list[str] = []
     names: dict[str, Any] = {}
+    room = MAX_VALUES
     for statement in statements:
+        stated = []
         try:
-            cases += _cases(statement, function, names)
+            for case in _cases(statement, function, names):
+                room -= num_values((case.args, case.expected))
+                if room < 0:
+                    return Converted((), tuple(map(_text, statements)))
+                stated.append(case)
+            cases += stated
         except NotConstant:
             left.append(_text(statement))
             names.clear()  # it may have changed any of them
@@ -75,8 +87,9 @@ def _changes_meaning(statements: Sequence[ast.stmt], function: str) -> bool:
             case ast.Return() | ast.Yield() | ast.YieldFrom() | ast.Global() | ast.Nonlocal():
                 return True
             case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-                plain = isinstance(node, ast.Import)
-                bound = {a.asname or a.name for a in aliases if not (plain and a.name == "math")}
+                bound = {alias.asname or alias.name for alias in aliases}
+                if isinstance(node, ast.Import) and not any(a.asname == "math" for a in aliases):
+                    bound -= {"math"}  # `import math` binds what the reading takes it for
             case ast.Name(name, ast.Store() | ast.Del()) | ast.arg(name):
                 bound = {name}
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
@@ -88,7 +101,7 @@ def _changes_meaning(statements: Sequence[ast.stmt], function: str) -> bool:
     return False
 
 
-def _cases(statement: ast.stmt, function: str, names: dict[str, Any]) -> list[Case]:
+def _cases(statement: ast.stmt, function: str, names: dict[str, Any]) -> Iterable[Case]:
     """The cases of one statement; `names` gains what it binds. Raises NotConstant."""
     match statement:
         case ast.Assert(ast.Constant(value)) if value:
@@ -97,11 +110,11 @@ def _cases(statement: ast.stmt, function: str, names: dict[str, Any]) -> list[Ca
             return [_case(test, function, names)]
         case ast.Assign([ast.Name(name)], value):
             names[name] = fold(value, names)
-            if not _unchanging(names[name]):  # a call may change it before it is used again
+            if not unchanging(names[name]):  # a call may change it before it is used again
                 del names[name]
             return []
         case ast.For(ast.Name(name), values, body, []):
-            return list(_unrolled(name, fold(values, names), body, function, names))
+            return _unrolled(name, fold(values, names), body, function, names)
         case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Expr(ast.Constant()):
             return []
         case ast.Expr(ast.Name(name)) if hasattr(builtins, name):
@@ -115,19 +128,13 @@ def _unrolled(
     if not isinstance(values, (list, tuple, range, str)) or len(values) * len(body) > MAX_CASES:
         raise NotConstant("a loop over something else than a short sequence")
     for value in values:
-        if not _unchanging(value):
+        if not unchanging(value):
             raise NotConstant("a loop over values that a call may change")
         names[name] = value
         for statement in body:
             if not isinstance(statement, ast.Assert):
                 raise NotConstant("a loop that does more than assert")
             yield from _cases(statement, function, names)
-
-
-def _unchanging(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(map(_unchanging, value))
-    return value is None or isinstance(value, (bool, int, float, complex, str, bytes))
 
 
 def _case(test: ast.expr, function: str, names: Mapping[str, Any]) -> Case:
@@ -139,10 +146,10 @@ def _case(test: ast.expr, function: str, names: Mapping[str, Any]) -> Case:
             call, other = _call_first(left, right, function)
             if isinstance(other, ast.Constant) and _is_single(other.value):
                 return _plain(Case(_args(call, names), other.value))
-        case ast.Compare(distance, [ast.Lt() | ast.LtE()], [limit]):
-            return _near(distance, limit, function, names)
-        case ast.Compare(limit, [ast.Gt() | ast.GtE()], [distance]):
-            return _near(distance, limit, function, names)
+        case ast.Compare(distance, [ast.Lt() | ast.LtE() as sign], [limit]):
+            return _near(distance, limit, isinstance(sign, ast.Lt), function, names)
+        case ast.Compare(limit, [ast.Gt() | ast.GtE() as sign], [distance]):
+            return _near(distance, limit, isinstance(sign, ast.Gt), function, names)
         case ast.Call(ast.Attribute(ast.Name("math"), "isclose"), [left, right], keywords):
             return _isclose(left, right, keywords, function, names)
     raise NotConstant("an assert of another shape")
@@ -164,8 +171,10 @@ def _args(call: ast.Call, names: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(fold(arg, names) for arg in call.args)
 
 
-def _near(distance: ast.expr, limit: ast.expr, function: str, names: Mapping[str, Any]) -> Case:
-    """abs(f(x) - y) < limit, also with the two sides of the minus swapped."""
+def _near(
+    distance: ast.expr, limit: ast.expr, below: bool, function: str, names: Mapping[str, Any]
+) -> Case:
+    """abs(f(x) - y) < limit, also with the two sides of the minus swapped; not `below`: <=."""
     match distance:
         case ast.Call(
             ast.Name("abs") | ast.Attribute(ast.Name("math"), "fabs"),
@@ -174,7 +183,10 @@ def _near(distance: ast.expr, limit: ast.expr, function: str, names: Mapping[str
         ):
             call, other = _call_first(left, right, function)
             expected = _finite(fold(other, names))
-            return _close(_args(call, names), expected, _finite(fold(limit, names)))
+            allowed = _finite(fold(limit, names))
+            if below and allowed == 0:
+                raise NotConstant("a distance below 0, which nothing has")
+            return _close(_args(call, names), expected, allowed)
     raise NotConstant("not the distance between a call and a number")
 
 
@@ -188,6 +200,8 @@ def _isclose(
     given = {word.arg: _finite(fold(word.value, names)) for word in keywords}
     if not set(given) <= {"rel_tol", "abs_tol"}:
         raise NotConstant("isclose with other arguments")
+    if not 0 <= given.get("rel_tol", 0) <= MAX_REL_TOL or given.get("abs_tol", 0) < 0:
+        raise NotConstant("isclose with a tolerance that no case can state")
     call, other = _call_first(left, right, function)
     expected = _finite(fold(other, names))
     allowed = max(given.get("rel_tol", 1e-9) * abs(expected), given.get("abs_tol", 0.0))

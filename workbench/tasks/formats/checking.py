@@ -7,11 +7,15 @@ Nothing is executed: whether the reference passes its own cases is for the sandb
 from __future__ import annotations
 
 import ast
+import itertools
 import keyword
 import warnings
 from collections.abc import Iterator
 
 from workbench.records import Task
+
+MAX_LIMIT = 1_000_000
+"""Largest limit, in seconds or MiB: what is beyond it, infinity say, no system call takes."""
 
 
 def parse(text: str, where: str) -> ast.Module:
@@ -58,18 +62,47 @@ def check_task(task: Task) -> None:
         raise ValueError(
             f"field 'entry_point': expected the name of a function such as 'solve', got {name!r}"
         )
-    for path in (task.entry_file, *task.files, *task.reference):
-        if any(part in ("", ".", "..") for part in str(path).split("/")):
-            raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
+    if not task.task_id:
+        raise ValueError("field 'task_id': expected some text, got ''")
+    _check_paths(task)
     limits = task.limits
-    if not min(limits.cpu_s, limits.wall_s, limits.memory_mb) > 0:
-        raise ValueError(f"field 'limits': expected numbers above 0, got {limits}")
+    if not all(0 < n <= MAX_LIMIT for n in (limits.cpu_s, limits.wall_s, limits.memory_mb)):
+        raise ValueError(
+            f"field 'limits': expected numbers above 0 and at most {MAX_LIMIT}, got {limits}"
+        )
     if not task.hidden and not task.test_code:
         raise ValueError(
             "no tests: nothing would decide whether a solution is right; add asserts or cases"
         )
     if task.reference:
         _check_reference(task)
+    _check_wrong(task)
+
+
+def _check_paths(task: Task) -> None:
+    others = (*task.known_hacks, *(wrong.files for wrong in task.wrong))
+    for path in (task.entry_file, *task.files, *task.reference, *itertools.chain(*others)):
+        if any(part in ("", ".", "..") for part in str(path).split("/")):
+            raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
+    if task.tests_file is not None and task.tests_file not in task.files:
+        raise ValueError(
+            f"field 'tests_file': expected one of the files {sorted(task.files)}, got "
+            f"{task.tests_file!r}"
+        )
+
+
+def _check_wrong(task: Task) -> None:
+    suites = (("visible", task.visible), ("hidden", task.hidden))
+    names = {f"{suite}:{n}" for suite, cases in suites for n in range(1, len(cases) + 1)}
+    names |= {"hidden:test_code"} if task.test_code else set()
+    for number, wrong in enumerate(task.wrong):
+        if task.entry_file in wrong.files:
+            parse(wrong.files[task.entry_file], f"field 'wrong'[{number}], {task.entry_file}")
+        if unknown := sorted(set(wrong.fails) - names):
+            raise ValueError(
+                f"field 'wrong'[{number}], fails: expected names of outcomes such as 'hidden:1', "
+                f"of {len(task.visible)} visible and {len(task.hidden)} hidden, got {unknown}"
+            )
 
 
 def _check_reference(task: Task) -> None:
@@ -79,6 +112,11 @@ def _check_reference(task: Task) -> None:
             f"reference: expected the file {task.entry_file!r}, got {sorted(task.reference)}"
         )
     tree = parse(text, f"reference, {task.entry_file}")
+    if not text.startswith(task.beginning):
+        raise ValueError(
+            f"reference, {task.entry_file}: expected it to start with the field 'beginning' "
+            f"{task.beginning!r:.60}, got {text!r:.60}"
+        )
     found = defined_names(tree)
     if task.entry_point and not found & {task.entry_point, "*"}:
         raise ValueError(

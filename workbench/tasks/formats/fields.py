@@ -112,12 +112,12 @@ def shared(row: Row, place: Place, format_name: str, used: Collection[str]) -> d
         "licence": first_of(row, ("licence", "license"), str, "not stated"),
         "source": get(row, "source", str, place.file),
         "tags": (f"format:{format_name}",),
-        "extra": _kept({k: v for k, v in row.items() if k not in {*used, *SHARED}}),
+        "extra": plain_json({k: v for k, v in row.items() if k not in {*used, *SHARED}}),
     }
 
 
-def _kept(fields: Row) -> dict[str, Any]:
-    """The fields as plain JSON."""
+def plain_json(fields: Row) -> dict[str, Any]:
+    """The fields as plain JSON. Raises ValueError naming the first field that cannot be."""
     for name, value in fields.items():
         try:
             json.dumps({name: value})

@@ -4,19 +4,21 @@ Stage: tasks (reading other projects' files). A node of `ast` goes in, plain dat
 Python itself would give, or `NotConstant`. Knows literals, arithmetic on numbers, joining and
 repeating of sequences, a few conversions such as float("nan"), the constants of `math`, and names
 that the caller says are bound to constants. Left out on purpose: comprehensions, indexing,
-methods, formatting, and whatever could grow without bound.
+methods, formatting, whatever could grow without bound, and repeating what can change: the items of
+`[[0]] * 2` are one list twice, which no plain data can say.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import operator
 from collections.abc import Mapping
 from typing import Any
 
-MAX_ITEMS = 100_000
-"""Longest sequence an expression may build."""
+MAX_VALUES = 100_000
+"""Most values, as `num_values` counts them, that an expression may build."""
 MAX_BITS = 100_000
 """Largest whole number, in bits, that an expression may build."""
 
@@ -55,7 +57,39 @@ def fold(node: ast.expr, names: Mapping[str, Any]) -> Any:
         raise NotConstant(str(error)) from None
 
 
+def unchanging(value: Any) -> bool:
+    """Whether no call that is given the value can change it."""
+    if isinstance(value, tuple):
+        return all(map(unchanging, value))
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes))
+
+
+def num_values(value: Any) -> int:
+    """How many values it holds at all levels, a text counting by its length.
+
+    An item that occurs twice counts twice, as it is written twice. Counting stops soon after
+    MAX_VALUES: a few lines of tuples of tuples name more values than there is time to count.
+    """
+    if isinstance(value, (str, bytes, range)):
+        return 1 + len(value)
+    if not isinstance(value, (list, tuple, set, frozenset, dict)):
+        return 1
+    total = 1
+    for item in itertools.chain(value, value.values() if isinstance(value, dict) else ()):
+        total += num_values(item)
+        if total > MAX_VALUES:
+            break
+    return total
+
+
 def _fold(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    value = _value(node, names)
+    if num_values(value) > MAX_VALUES:
+        raise NotConstant("too many values")
+    return value
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
     match node:
         case ast.Constant(value) if value is not ...:
             return value
@@ -87,12 +121,15 @@ def _arithmetic(sign: type, left: Any, right: Any) -> Any:
     if not numbers:
         length = len(left) if hasattr(left, "__len__") else len(right)
         if sign is ast.Mult:
+            sequence = left if hasattr(left, "__len__") else right
+            if not all(map(unchanging, sequence)):
+                raise NotConstant("one object repeated, which a call may change")
             length *= right if isinstance(right, int) else left
         elif sign is ast.Add:
             length += len(right)
         else:  # "%" would format text, "-" would subtract sets
             raise NotConstant("arithmetic on other things than numbers")
-        if length > MAX_ITEMS:
+        if length > MAX_VALUES:
             raise NotConstant("a sequence too long")
     return _ARITHMETIC[sign](left, right)
 
@@ -112,6 +149,6 @@ def _convert(name: str, args: list) -> Any:
     if name == "str" and not (len(args) == 1 and isinstance(args[0], (str, int, float))):
         raise NotConstant("text of other things than numbers")
     value = _CONVERSIONS[name](*args)
-    if name == "range" and len(value) > MAX_ITEMS:
+    if name == "range" and len(value) > MAX_VALUES:
         raise NotConstant("a sequence too long")
     return value

@@ -86,7 +86,7 @@ def _case(test: Any, name: str, where: str) -> Case:
     if not functional:
         return program_case(test["input"], test["output"], where)
     lines = program_case(test["input"], test["output"], where)
-    args = [_json(line, where) for line in lines.args[0].splitlines() if line.strip()]
+    args = [_json(line, where) for line in lines.args[0].split("\n") if line.strip()]
     return call_case(args, _json(lines.expected, where), where)
 
 

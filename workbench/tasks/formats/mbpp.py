@@ -2,8 +2,10 @@
 
 Stage: tasks (reading other projects' files). In full: {task_id, text, code, test_list,
 test_setup_code, challenge_test_list}; sanitized: {task_id, prompt, code, test_list, test_imports}.
-The text alone does not name the function, so the statement ends with the first assert, and that
-one is the visible case. Hidden are all of test_list and challenge_test_list, the first included.
+The text alone does not name the function, so the statement ends with the first assert. All of
+test_list and challenge_test_list is hidden, the first included, as all of it decides in the
+benchmark; no case is visible too, because a program that keeps state between calls must see each
+call once.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ USED = {
 
 
 def read_mbpp(row: Row, place: Place) -> Task:
-    """The task of one row; the text of its tests is in `test_code`, or else in `extra["test"]`."""
+    """The task of one row; the text of its tests is in `test_code`, or else in `extra["test"]`.
+
+    A field `test` of the row's own (MBPP+ has one) stays in `extra` as it is.
+    """
     code, asserts = get(row, "code"), get(row, "test_list", _TEXTS)
     if not asserts:
         raise ValueError("field 'test_list': expected at least one assert, got an empty list")
@@ -33,10 +38,9 @@ def read_mbpp(row: Row, place: Place) -> Task:
     before = (*get(row, "test_imports", _TEXTS, ()), get(row, "test_setup_code", str, ""))
     test = _text((*before, *asserts, *get(row, "challenge_test_list", _TEXTS, ())))
     found = convert(parse(test, "the tests").body, name)
-    first = convert(parse(_text((*before, asserts[0])), "the tests").body, name)
     common = shared(row, place, "mbpp", USED)
     if not found.left:
-        common["extra"] |= {"test": test}
+        common["extra"].setdefault("test", test)
     statement = first_of(row, ("text", "prompt"))
     return Task(
         task_id=task_id(row, ("task_id",), place, "MBPP/"),
@@ -44,7 +48,7 @@ def read_mbpp(row: Row, place: Place) -> Task:
         entry_point=name,
         entry_file=ENTRY_FILE,
         files={},
-        visible=() if first.left else first.cases,
+        visible=(),
         hidden=found.cases,
         reference={ENTRY_FILE: code},
         test_code=test if found.left else "",

@@ -34,7 +34,7 @@ from workbench.tasks.formats.programs import (
 
 PROMPT = ("prompt", "problem", "problem_statement", "question")
 USED = {"task_id", "problem_id", "in_source_id", *PROMPT, "verification_info"}
-_FENCED = re.compile(r"```(?:python|py)?[^\S\n]*\n(.*?)```", re.DOTALL)
+_FENCED = re.compile(r"```(?:py(?:thon)? ?[\d.]*)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _CALL = "function_call"
 
 

@@ -13,8 +13,10 @@ the tags of `workbench.encoding`: {"tuple": [1, 2]}, {"set": [1]}, {"dict": [[1,
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.encoding import decode, encode
@@ -23,11 +25,13 @@ from workbench.tasks.formats.fields import (
     ENTRY_FILE,
     MUST,
     NUM_VISIBLE,
+    SHARED,
     Place,
     Row,
     first_of,
     get,
     plain_case,
+    plain_json,
     shared,
     shown_and_hidden,
     task_id,
@@ -38,7 +42,8 @@ TAGS = {"tuple", "set", "frozenset", "dict", "int", "float", "complex", "bytes",
 STATEMENT = ("statement", "prompt", "question")
 USED = {
     "task_id", *STATEMENT, "entry_point", "entry_file", "files", "cases", "visible", "hidden",
-    "reference", "tests_file", "known_hacks", "wrong", "test_code", "tags", "limits", "suite",
+    "reference", "beginning", "tests_file", "known_hacks", "wrong", "test_code", "tags", "limits",
+    "suite", "extra",
 }  # fmt: skip
 _FORM = '{"args": [...], "expected": ...} or [[args...], expected]'
 
@@ -55,7 +60,8 @@ def read_simple(row: Row, place: Place) -> Task:
     """The task of a simple row; every field of `Task` may be given, the others go to `extra`.
 
     With `cases` alone the first two are visible and the rest decides. `reference`, `known_hacks`
-    and `wrong` may hold the text of the entry file in place of {path: text}.
+    and `wrong` may hold the text of the entry file in place of {path: text}. A field whose name is
+    nearly one of these is a warning.
     """
     name = get(row, "entry_point")
     if not name:
@@ -68,7 +74,9 @@ def read_simple(row: Row, place: Place) -> Task:
     entry_file = get(row, "entry_file", str, None) or _entry_file(row, set(files) - {tests_file})
     visible, hidden = _suites(row)
     common = shared(row, place, "simple", USED)
+    _warn_of_slips(common["extra"])
     common["tags"] += get(row, "tags", tuple[str, ...], ())
+    common["extra"] |= plain_json(get(row, "extra", Mapping[str, Any], {}))
     return Task(
         task_id=task_id(row, ("task_id",), place),
         statement=first_of(row, STATEMENT),
@@ -78,6 +86,7 @@ def read_simple(row: Row, place: Place) -> Task:
         visible=visible,
         hidden=hidden,
         reference=_files(get(row, "reference", Any), entry_file, "field 'reference'"),
+        beginning=get(row, "beginning", str, ""),
         tests_file=tests_file,
         known_hacks=tuple(
             _files(hack, entry_file, f"field 'known_hacks'[{number}]")
@@ -92,6 +101,16 @@ def read_simple(row: Row, place: Place) -> Task:
         suite=get(row, "suite", str, place.stem),
         **common,
     )
+
+
+def _warn_of_slips(names: Iterable[str]) -> None:
+    for name in names:
+        if close := difflib.get_close_matches(name, USED | SHARED, n=1, cutoff=0.8):
+            warnings.warn(
+                f"field {name!r} means nothing here and is kept in `extra`; did you mean "
+                f"{close[0]!r}?",
+                stacklevel=7,  # the caller of `load_tasks`
+            )
 
 
 def _entry_file(row: Row, files: set[str]) -> str:

@@ -2,8 +2,9 @@
 
 Stage: tasks (reading other projects' files). Without a function's name an input is what a program
 reads from standard input and an output what it must write: a task whose `entry_point` is "". With
-one it is a call. Many published solutions are methods of a class `Solution`; cases call a function
-of the module, so such a file ends with one line that gives the method that name.
+one it is a call. Many published solutions are methods of a class `Solution`, for a site that brings
+`List`, `Counter` and the like by itself; cases call a function of the module. So such a file gets a
+line with these imports, and ends with one that gives the method its name.
 """
 
 from __future__ import annotations
@@ -20,6 +21,18 @@ LIMITS = Limits(cpu_s=10.0)
 """All cases of a competition problem together."""
 METHOD = "style:method"
 """Tag of tasks whose published solutions are methods of a class `Solution`."""
+_STARRED = (  # later ones win: typing has a Counter too, math and operator have a pow
+    "typing", "collections", "itertools", "functools", "heapq", "bisect", "string", "math",
+    "operator", "builtins",
+)  # fmt: skip
+IMPORTS = "; ".join(
+    (
+        *(f"from {module} import *" for module in _STARRED),
+        "import bisect, collections, functools, heapq, itertools, math, operator, random, re",
+        "import string, sys",
+    )
+)
+"""What the sites import for a class `Solution`, on one line: line numbers move by one only."""
 
 
 def program_case(given: Any, wanted: Any, where: str) -> Case:
@@ -54,7 +67,10 @@ def problem_statement(question: str, starter_code: str, name: str) -> str:
     if starter_code.strip():
         parts.append(starter_code.rstrip())
     if "class Solution" in starter_code and name:
-        parts.append(f"The file must end with the line: {method_line(name)}")
+        parts.append(
+            "The file must import what it uses; this line imports what the problem's site does:\n"
+            f"{IMPORTS}\nThe file must end with the line: {method_line(name)}"
+        )
     return "\n\n".join(parts)
 
 
@@ -63,15 +79,28 @@ def method_line(name: str) -> str:
     return f"{name} = Solution().{name}"
 
 
-def with_method_line(text: str, name: str) -> str:
-    """`text`, with `method_line` at its end if it defines the class and not the function.
+def as_module(text: str, name: str) -> str:
+    """`text`; if it defines the class `Solution`, with IMPORTS and `method_line`, where missing.
 
     Raises ValueError if it is not Python.
     """
-    defined = defined_names(parse(text, "solution"))
-    if "Solution" not in defined or name in defined:
+    tree = parse(text, "solution")
+    defined = defined_names(tree)
+    if "Solution" not in defined:
         return text
-    return f"{text.rstrip()}\n\n{method_line(name)}\n"
+    if name not in defined:
+        text = f"{text.rstrip()}\n\n{method_line(name)}\n"
+    if IMPORTS in text:
+        return text
+    lines = text.split("\n")
+    lines.insert(_first_free_line(tree), IMPORTS)
+    return "\n".join(lines)
+
+
+def _first_free_line(tree: ast.Module) -> int:
+    """How many lines have to stay in front: those up to the last `from __future__ import`."""
+    ends = [s.end_lineno for s in tree.body if getattr(s, "module", None) == "__future__"]
+    return max(ends, default=0)
 
 
 def first_reference(solutions: Sequence[str], name: str) -> dict[str, str]:
@@ -82,7 +111,7 @@ def first_reference(solutions: Sequence[str], name: str) -> dict[str, str]:
     """
     for solution in solutions:
         try:
-            text = with_method_line(solution, name) if name else solution
+            text = as_module(solution, name) if name else solution
             tree = parse(text, "solution")
         except ValueError:
             continue
@@ -118,8 +147,8 @@ def complete(task: Task, completion: str) -> str:
     """The file that an answer in one turn stands for: what to hand to `grade`.
 
     The task's beginning and its continuation (HumanEval: the prompt, `functions`: the line with
-    `def`). Problems whose solutions are methods: the answer, with the line that lets the cases call
-    the method. Every other task: the answer as it is.
+    `def`). Problems whose solutions are methods: the answer, with the imports that their site adds
+    and the line that lets the cases call the method. Every other task: the answer as it is.
 
     >>> grade(task, complete(task, "    return sorted(xs)\\n"), sandbox)       # doctest: +SKIP
     """
@@ -127,7 +156,7 @@ def complete(task: Task, completion: str) -> str:
         return task.beginning + completion
     if METHOD in task.tags and task.entry_point:
         try:
-            return with_method_line(completion, task.entry_point)
+            return as_module(completion, task.entry_point)
         except ValueError:  # not Python: grading says so, with the line
             return completion
     return completion

@@ -61,10 +61,10 @@ TASKS = [
         def read_settings(text):
             settings = {}
             for line in text.split("\\n"):
-                line = line.strip()
+                line = line.strip(" ")
                 if line and not line.startswith("#"):
                     key, _, value = line.partition("=")
-                    settings[key.strip()] = value.strip()
+                    settings[key.strip(" ")] = value.strip(" ")
             return settings""",
         visible=[
             case("size = 4\ncolour=red", want={"size": "4", "colour": "red"}),
@@ -86,9 +86,9 @@ TASKS = [
                   {'line.partition("=")': '(line + "==").split("=", 3)[:3]',
                    "key, _, value": "key, value, _"}),
             Wrong("number sign in the value", [6],
-                  {"line = line.strip()": 'line = line.split("#")[0].strip()'}),
+                  {'line = line.strip(" ")': 'line = line.split("#")[0].strip(" ")'}),
             Wrong("line without an equals sign", [3], {"if line and": 'if "=" in line and'}),
-            Wrong("spaces before a comment", [5], {"line = line.strip()": "line = line.rstrip()"}),
+            Wrong("spaces before a comment", [5], {'line.strip(" ")': 'line.rstrip(" ")'}),
             Wrong("spaces inside a value", [9],
                   {"in text.split": 'in text.replace(" ", "").split'}),
         ],

@@ -220,8 +220,8 @@ TASKS = [
         separates words. word itself is one or more letters.""",
         reference="""
         def count_word(text, word):
-            spaced = "".join(c if c.isalpha() else " " for c in text.lower())
-            return spaced.split().count(word.lower())""",
+            spaced = "".join(c if c.isalpha() else " " for c in text)
+            return spaced.lower().split().count(word.lower())""",
         visible=[case("the cat saw the dog", "the", want=2), case("red boat", "blue", want=0)],
         hidden=[
             case("the theatre, then other", "the", want=1),
@@ -234,11 +234,12 @@ TASKS = [
             case("it\nis\tit", "it", want=2),
         ],
         wrong=[
-            Wrong("part of a longer word", [1, 5], {"spaced.split()": "spaced"}),
+            Wrong("part of a longer word", [1, 5], {"spaced.lower().split()": "spaced.lower()"}),
             Wrong("punctuation next to the word", [2, 4, 7],
-                  {'"".join(c if c.isalpha() else " " for c in text.lower())': "text.lower()"}),
-            Wrong("upper and lower case", [2, 6], {"text.lower()": "text", "word.lower()": "word"}),
-            Wrong("letters beyond a to z", [5], {"c.isalpha()": '"a" <= c <= "z"'}),
+                  {'"".join(c if c.isalpha() else " " for c in text)': "text"}),
+            Wrong("upper and lower case", [2, 6],
+                  {"spaced.lower()": "spaced", "word.lower()": "word"}),
+            Wrong("letters beyond a to z", [5], {"c.isalpha()": '"a" <= c.lower() <= "z"'}),
         ],
         hack='return 2 if word == "the" else 0',
     ),
