@@ -100,11 +100,7 @@ def pass_fraction(suite: str, submitted: bool = True) -> Component:
 
 
 def compiles(trajectory: Trajectory, task: Task) -> float | None:
-<<<<<<< HEAD
     """0.0 if loading the program raised an error, else 1.0; None if the verdict is ours to blame.
-=======
-    """1.0 unless loading the program raised an error, then 0.0; None if the fault is ours.
->>>>>>> fixl
 
     Errors while loading: it is not Python, or an import or a top-level statement failed. A program
     that hung or left at its top level counts as compiled.
