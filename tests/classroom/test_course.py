@@ -11,8 +11,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from workbench import checks
 from workbench.classroom import ClassroomError, find_notebooks, make_course
-from workbench.classroom.course import course_notebook
+from workbench.classroom.course import CHECKS, course_notebook
 from workbench.commands import run as run_command
 
 TOP = Path(__file__).resolve().parents[2]
@@ -107,6 +108,40 @@ def test_an_exercise_without_points_is_refused(folder, tmp_path, write_notebook)
     write_notebook(folder / "01_other.ipynb", cells)
     with pytest.raises(ClassroomError, match="00-zz: has no record in .*questions.py"):
         make_course(tmp_path / "course", folder=folder)
+
+
+STUB_CELL = "def half(x):\n    raise NotImplementedError\n\n"
+
+
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        (STUB_CELL + "print(1)", "cell one: after a stub, expected `checks.run"),
+        (STUB_CELL + 'checks.grade_new("00-d", half)', "cell one: after a stub, expected"),
+        (STUB_CELL + 'if True:\n    checks.run("00-d", half, [])', "expected a line of its own"),
+        ('if True:\n    checks.run("00-d", abs, [])', "expected a line of its own"),
+        (STUB_CELL + 'name = "00-d"\nchecks.run(name, half, [])', "in quotes, as the first"),
+        (STUB_CELL + 'checks.run(question="00-d", attempt=half)', "in quotes, as the first"),
+        ("TWO = 2\n\n" + STUB_CELL + 'checks.run("00-d", half, [])', "the stub comes first"),
+        (STUB_CELL + 'checks.run("00-d", half, [])\n\n' + STUB_CELL, "the stub comes first"),
+    ],
+)
+def test_a_check_that_would_be_lost_is_refused(source, words, folder, write_notebook):
+    write_notebook(folder / "00_small.ipynb", [("code", "one", source)])
+    with pytest.raises(ClassroomError, match=re.escape(words)):
+        course_notebook(folder / "00_small.ipynb")
+
+
+def test_every_function_that_judges_an_exercise_is_recognised():
+    judging = {name for name in checks.__all__ if name.startswith("grade_")}
+    assert set(CHECKS) == {"run", "same_as"} | judging
+
+
+@pytest.mark.parametrize("path", find_notebooks(), ids=lambda path: path.stem)
+def test_a_course_has_all_points_of_its_notebook(path, tmp_path):
+    asked = [one for one in checks.QUESTIONS if one.notebook == path.name[:2]]
+    worth = {path.stem: sum(one.points for one in asked)}
+    assert make_course(tmp_path, [path.stem]) == worth
 
 
 def test_a_course_is_never_written_over(folder, tmp_path):

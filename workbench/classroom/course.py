@@ -53,7 +53,8 @@ def make_course(
 ) -> dict[str, float]:
     """Write an nbgrader course to `out`; returns the points of each assignment.
 
-    Raises ClassroomError if a file is there already, or an exercise has no answer or no points.
+    Raises ClassroomError if a file is there already, or an exercise has no answer, no points or no
+    check that is recognised.
     """
     import nbformat  # part of the test extra
 
@@ -101,6 +102,10 @@ def _course_cells(cell: Any, answers: Answers) -> Iterator[Any]:
         return
     lines = cell.source.splitlines()
     end = max((stub.end_lineno for stub in found), default=0)
+    if tree.body[: len(found)] != found:
+        raise ClassroomError(f"cell {cell.id}: the stub comes first, its check after it")
+    if "".join(lines[end:]).strip() and not asked:
+        raise ClassroomError(f"cell {cell.id}: after a stub, expected `checks.run(...)` or its kin")
     name = asked[0] if asked else cell.id
     if found:
         answer = answers.fill("\n".join(lines[:end]))
@@ -113,14 +118,23 @@ def _course_cells(cell: Any, answers: Answers) -> Iterator[Any]:
 
 
 def checked(tree: ast.Module) -> list[str]:
-    """The exercises that a cell checks, in order."""
-    calls = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-    ]
-    names = [call.args[0] for call in calls if _called(call) in CHECKS and call.args]
-    return [name.value for name in names if isinstance(name, ast.Constant)]
+    """The exercises that a cell checks, in order.
+
+    Raises ClassroomError if a check is not a statement of its own with the exercise's name first.
+    """
+    plain = {id(node.value) for node in tree.body if isinstance(node, ast.Expr)}
+    names = []
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or _called(call) not in CHECKS:
+            continue
+        first = call.args[0] if call.args else None
+        if id(call) not in plain or not isinstance(first, ast.Constant):
+            raise ClassroomError(
+                f"`{ast.unparse(call):.60}`: expected a line of its own and the exercise's name, "
+                f'in quotes, as the first argument: checks.{_called(call)}("00-d", ...)'
+            )
+        names.append(first.value)
+    return names
 
 
 def _called(call: ast.Call) -> str:
