@@ -98,40 +98,15 @@ def test_tensors_count_as_arrays():
     assert difference(torch.tensor([0.5], dtype=torch.bfloat16), np.array([0.5])) == ""
 
 
-class Hostile:
-    """Raises whatever is asked of it."""
-
-    def __repr__(self):
-        raise RuntimeError("no")
-
-    __eq__ = __float__ = __repr__
-    __hash__ = None
-
-
-class Wordless(Exception):
-    """Cannot say what it is about."""
-
-    def __str__(self):
-        raise RuntimeError("no")
-
-
-def hostile_values():
-    """Answers that break whoever looks at them without care."""
-    cyclic, deep = [1], []
-    cyclic.append(cyclic)
-    for _ in range(100_000):
-        deep = [deep]
-    return [Hostile(), [Hostile()], {"a": Hostile()}, Wordless(), cyclic, deep, 10**400, 10**5000]
-
-
-@pytest.mark.parametrize("number", range(len(hostile_values())))
-def test_nothing_that_a_reader_returns_makes_a_comparison_raise(number):
-    got, twin = hostile_values()[number], hostile_values()[number]
+def test_nothing_that_a_reader_returns_makes_a_comparison_raise(hostile):
     for expected in (1, 1.0, [1, [1]], np.ones(1)):
-        assert difference(got, expected)
-    difference(got, twin)
-    assert len(shown(got)) <= 300
-    assert shown(Hostile()) == "(Hostile, which cannot be printed)"
+        assert difference(hostile, expected)
+    difference([hostile], [hostile])
+    assert len(shown(hostile)) <= 300
+
+
+def test_what_cannot_be_printed_is_named():
+    assert shown(10**5000) == "(int, which cannot be printed)"
 
 
 def test_tensors_without_numbers_are_refused_in_words():
