@@ -8,6 +8,7 @@ from workbench.checks import open_grader, open_reward, stored_answers, stored_at
 from workbench.grading import same_value
 from workbench.records import UNSCORABLE
 from workbench.rewards import all_pass, pass_fraction, tampered
+from workbench.sandbox import CallResult, CaseResult
 
 
 def hidden(trajectory):
@@ -393,3 +394,30 @@ def test_cases_that_are_a_stub_or_raise(cut_label, sandbox, capsys):
     assert capsys.readouterr().out == "x: not attempted yet.\n"
     checks.grade_cases("x", lambda: 1 / 0, cut_label, sandbox)
     assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [(None, 4), ("lake",), ("lake", "4")])
+def test_a_case_that_makes_the_right_solution_raise_is_refused(
+    arguments, cut_label, sandbox, capsys
+):
+    checks.grade_cases("x", lambda: [(arguments, "lake")], cut_label, sandbox)
+    assert "the right solution does not pass" in capsys.readouterr().out
+    assert checks.solved["x"] is False
+
+
+class BrokenSandbox:
+    """A sandbox that cannot start a run."""
+
+    name = "broken"
+
+    def call(self, files, entry_file, entry_point, inputs, limits):
+        missing = tuple(CaseResult("missing") for _ in inputs)
+        return CallResult("sandbox_error", missing, "could not start a run")
+
+
+def test_cases_are_not_judged_by_a_sandbox_that_fails(cut_label, sandbox, capsys):
+    checks.grade_cases("x", cut_label_cases, cut_label, BrokenSandbox())
+    assert capsys.readouterr().out == (
+        "x: could not be judged, which is not your fault: the verdict is sandbox_error\n"
+    )
+    assert "x" not in checks.solved and "x" not in checks.memory.attempts
