@@ -100,7 +100,7 @@ def pass_fraction(suite: str, submitted: bool = True) -> Component:
 
 
 def compiles(trajectory: Trajectory, task: Task) -> float | None:
-    """1.0 unless loading the program raised an error, then 0.0; None if the verdict is ours to blame.
+    """1.0 unless loading the program raised an error, then 0.0; None if the fault is ours.
 
     Errors while loading: it is not Python, or an import or a top-level statement failed. A program
     that never came to an end counts as compiled, also if it hung or left at its top level.
