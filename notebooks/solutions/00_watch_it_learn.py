@@ -26,7 +26,9 @@ def teaches(rewards):
 
 
 def restored(trajectory, task):
-    """00-f. The reference holds the files that change; the others must be as they were.
+    """00-f. Where the reference names a file, its text; everywhere else, what was there before.
+
+    In the tasks of `bugfix` the reference names every file, and this is the reference alone.
 
     With it: of the solved episodes, those that are not restored found another program that passes,
     often by rewriting a whole body as one line.

@@ -119,6 +119,48 @@ def test_an_endless_loop_is_ended_and_the_alarm_put_back(capsys):
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_an_answer_in_time_leaves_no_alarm_set():
+    checks.run("x", abs, [((-1,), 1)], time_limit_s=60)
+    assert checks.solved["x"]
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_endless_answer_is_not_tried_on_smaller_inputs():
+    calls = []
+
+    def endless(xs):
+        calls.append(xs)
+        while True:
+            pass
+
+    checks.same_as("x", endless, sum, lambda rng: ([5, 6, 7, 8],), time_limit_s=0.1)
+    assert calls == [[5, 6, 7, 8]] * 2  # found, and once more for the report
+
+
+def test_a_tensor_that_is_changed_is_told_and_the_reader_s_own_is_kept(capsys):
+    torch = pytest.importorskip("torch")
+    mine = torch.ones(3)
+    checks.run("x", lambda x: x.add_(1), [((mine,), 2 * torch.ones(3))])
+    assert mine.tolist() == [1.0, 1.0, 1.0] and not checks.solved["x"]
+    assert "your function changed its argument; work on a copy" in capsys.readouterr().out
+
+
+def test_a_stub_after_a_right_answer_is_solved_no_longer():
+    def stub(x):
+        raise NotImplementedError
+
+    checks.run("00-e", abs, [((-1,), 1)])
+    checks.run("00-e", stub, [((-1,), 1)])
+    assert checks.solved["00-e"] is False and checks.results()["00-e"].status == "wrong"
+    with pytest.raises(AssertionError, match="not attempted yet"):
+        checks.require("00-e")
+
+
+def test_a_case_s_story_is_told_in_place_of_its_arguments(capsys):
+    checks.run("x", abs, [((-1,), 1, "one below zero"), ((-2,), 3, "two below zero")])
+    assert capsys.readouterr().out.startswith("x: for two below zero\n  expected 3\n")
+
+
 def test_a_loop_that_is_endless_only_on_small_inputs_does_not_stop_the_shrinking(monkeypatch):
     monkeypatch.setattr("workbench.checks.exercises.SHRINK_S", 0.2)
 

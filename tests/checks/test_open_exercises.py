@@ -1,5 +1,6 @@
 """Rewards and graders of readers: right ones pass, each usual mistake is named."""
 
+import numpy as np
 import pytest
 
 from workbench import RewardDesign, checks
@@ -7,6 +8,7 @@ from workbench.checks import open_grader, open_reward, stored_answers, stored_at
 from workbench.grading import same_value
 from workbench.records import UNSCORABLE
 from workbench.rewards import all_pass, pass_fraction, tampered
+from workbench.sandbox import CallResult, CaseResult
 
 
 def hidden(trajectory):
@@ -98,10 +100,45 @@ def test_each_usual_mistake_is_named(reward, words, capsys):
     assert words in capsys.readouterr().out and checks.solved["x"] is False
 
 
+def solved(trajectory):
+    return all(s == "passed" for s in hidden(trajectory)) and _in(trajectory)
+
+
+def judged(trajectory, paid):
+    return None if trajectory.verdict.status in UNSCORABLE else float(paid)
+
+
+@pytest.mark.parametrize(
+    "reward, words",
+    [
+        (lambda t, k: judged(t, solved(t)), "pays 1 for an attempt that solved the task and also"),
+        (
+            lambda t, k: judged(t, hidden(t)[-1] == "passed" and _in(t)),
+            "pays 1 for an attempt that passes every hidden test but the first",
+        ),
+        (
+            lambda t, k: judged(t, hidden(t)[0] == "passed" and _in(t)),
+            "pays 1 for an attempt that passes every hidden test but the last",
+        ),
+        (
+            lambda t, k: judged(t, all(o.status == "passed" for o in t.verdict.outcomes)),
+            "pays 0 for an attempt that passes every hidden test, though not every visible one",
+        ),
+        (
+            lambda t, k: judged(t, 1 if solved(t) and not t.evidence.tampered else -1),
+            "pays -1 for an attempt that fails every test; expected 0",
+        ),
+    ],
+)
+def test_a_near_miss_of_exercise_01_g_is_named(reward, words, capsys):
+    checks.grade_reward("x", reward, requirements=open_reward.USUAL | {"penalty"})
+    assert words in capsys.readouterr().out and checks.solved["x"] is False
+
+
 def test_every_requirement_can_be_missed_and_switched_off():
     for name in open_reward.REQUIREMENTS:  # half of the success for everything, twice for others
         checks.grade_reward("x", lambda t, k: 0.5 if _in(t) else 2.0, requirements={name})
-        paid = name in ("pure", "partial", "penalty")
+        paid = name in ("pure", "partial")
         assert checks.solved["x"] is paid, name
     with pytest.raises(ValueError, match="unknown requirements"):
         checks.grade_reward("x", all_pass("hidden"), requirements={"beauty"})
@@ -187,6 +224,83 @@ def by_text(result, cases):
     right = right_grader(result, cases)
     return right and [str(r.value) == str(c.expected) and r.status == "value"
                       for r, c in zip(result.results, cases)]  # fmt: skip
+
+
+def graded(same):
+    """A grader that does everything right but the comparison of two values."""
+
+    def grader(result, cases):
+        if result.status in UNSCORABLE:
+            return None
+        padded = [*result.results, *[None] * (len(cases) - len(result.results))]
+        return [r is not None and r.status == "value" and same(r.value, c.expected)
+                for r, c in zip(padded, cases)]  # fmt: skip
+
+    return grader
+
+
+def loosely(got, want):
+    """By type at every level, but floats nearly, and only the items that both lists have."""
+    if isinstance(want, float) and isinstance(got, float):
+        return abs(got - want) < 0.1 or (got != got and want != want)
+    if isinstance(want, (list, tuple)):
+        return type(got) is type(want) and all(map(loosely, got, want))
+    if isinstance(want, dict):
+        return isinstance(got, dict) and got.keys() == want.keys()
+    return type(got) is type(want) and got == want
+
+
+@pytest.mark.parametrize(
+    "same, words",
+    [
+        (lambda g, w: repr(g) == repr(w), "fails case 1 of a program that returns a dict right"),
+        (lambda g, w: (type(g), str(g)) == (type(w), str(w)), "that returns a dict right"),
+        (lambda g, w: type(g) is type(w) and g == w, "that returns True for 1 inside a list"),
+        (loosely, "passes case 1 of a program that returns one item too many"),
+        (loosely, "passes case 1 of a program that returns dicts with a wrong value"),
+        (loosely, "passes case 1 of a program that returns numbers that are near"),
+        (
+            lambda g, w: same_value(g, w) and g != [w] and g == g and w == w,
+            "fails case 1 of a program that returns nan where nan was asked",
+        ),
+        (
+            lambda g, w: same_value(g, w) and "nan" not in repr(g)[1:],
+            "fails case 1 of a program that returns nan inside a list where it was asked",
+        ),
+    ],
+)
+def test_a_near_miss_of_exercise_01_h_is_named(same, words, capsys):
+    checks.grade_grader("x", graded(same))
+    assert words in capsys.readouterr().out and checks.solved["x"] is False
+
+
+def test_a_grader_may_return_an_array_of_bool():
+    def as_array(result, cases):
+        right = right_grader(result, cases)
+        return right and np.array(right)
+
+    checks.grade_grader("x", as_array)
+    assert checks.solved["x"]
+    checks.grade_grader("x", lambda r, c: right_grader(r, c) and np.array([[True]]))
+    checks.grade_grader("y", lambda r, c: right_grader(r, c) and np.ones(len(c)))
+    assert not checks.solved["x"] and not checks.solved["y"]
+
+
+def test_a_judgement_too_many_is_one_case_too_many(capsys):
+    checks.grade_grader("x", lambda r, c: (judged := right_grader(r, c)) and judged + [True])
+    assert "judges 4 cases of a program that answers everything right; there are 3" in (
+        capsys.readouterr().out
+    )
+
+
+def test_a_verdict_that_fails_a_right_program_is_wrong(capsys):
+    def never(result, cases):
+        return None if right_grader(result, cases) is None else False
+
+    checks.grade_grader("x", never, each=False, requirements={"right"})
+    assert "fails a program that answers everything right" in capsys.readouterr().out
+    checks.grade_grader("x", never, each=False, requirements={"wrong"})
+    assert checks.solved["x"]
 
 
 @pytest.mark.parametrize(
@@ -280,3 +394,30 @@ def test_cases_that_are_a_stub_or_raise(cut_label, sandbox, capsys):
     assert capsys.readouterr().out == "x: not attempted yet.\n"
     checks.grade_cases("x", lambda: 1 / 0, cut_label, sandbox)
     assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [(None, 4), ("lake",), ("lake", "4")])
+def test_a_case_that_makes_the_right_solution_raise_is_refused(
+    arguments, cut_label, sandbox, capsys
+):
+    checks.grade_cases("x", lambda: [(arguments, "lake")], cut_label, sandbox)
+    assert "the right solution does not pass" in capsys.readouterr().out
+    assert checks.solved["x"] is False
+
+
+class BrokenSandbox:
+    """A sandbox that cannot start a run."""
+
+    name = "broken"
+
+    def call(self, files, entry_file, entry_point, inputs, limits):
+        missing = tuple(CaseResult("missing") for _ in inputs)
+        return CallResult("sandbox_error", missing, "could not start a run")
+
+
+def test_cases_are_not_judged_by_a_sandbox_that_fails(cut_label, sandbox, capsys):
+    checks.grade_cases("x", cut_label_cases, cut_label, BrokenSandbox())
+    assert capsys.readouterr().out == (
+        "x: could not be judged, which is not your fault: the verdict is sandbox_error\n"
+    )
+    assert "x" not in checks.solved and "x" not in checks.memory.attempts

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 from workbench import checks
@@ -38,6 +39,13 @@ def test_a_missing_guess_gets_a_nudge_and_a_made_one_is_remembered(capsys):
 def test_a_guess_of_another_kind_gets_a_nudge_and_is_kept(question, guess, nudge, capsys):
     checks.predict(question, guess)
     assert nudge in capsys.readouterr().out and checks.guesses[question] is guess
+
+
+@pytest.mark.parametrize("guess", [np.int64(4), np.float32(4), np.array(4)])
+def test_a_number_of_numpy_is_a_number(guess, capsys):
+    checks.predict("00-a", guess)
+    assert capsys.readouterr().out.endswith("On to the answer.\n")
+    assert checks.guesses["00-a"] == 4 and type(checks.guesses["00-a"]) in (int, float)
 
 
 def test_hints_come_one_at_a_time_and_are_counted(capsys):

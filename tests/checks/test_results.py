@@ -2,6 +2,9 @@
 
 import json
 
+import numpy as np
+import pytest
+
 from workbench import checks
 
 
@@ -71,6 +74,65 @@ def test_the_file_says_its_schema_and_version(tmp_path):
     checks.save_results(tmp_path / "r.json")
     values = json.loads((tmp_path / "r.json").read_text())
     assert set(values) == {"schema", "workbench", "name", "results"} and values["schema"] == 1
+
+
+GOOD = {
+    "title": "", "points": 2.0, "status": "solved", "attempts": 1, "hints_used": 0,
+    "guess": None, "truth": None,
+}  # fmt: skip
+
+
+def stored(path, one, schema=1):
+    path.write_text(json.dumps({"schema": schema, "results": {"00-d": one}}))
+
+
+@pytest.mark.parametrize(
+    "field, value, words",
+    [
+        ("points", "many", "00-d: expected 0 to 100 as points, got 'many'"),
+        ("points", float("nan"), "as points, got nan"),
+        ("points", 1e9, "as points, got 1000000000.0"),
+        ("points", -1, "as points, got -1"),
+        ("points", True, "as points, got True"),
+        ("status", "SOLVED!!", "as status, got 'SOLVED!!'"),
+        ("status", [], "as status, got []"),
+        ("attempts", -5, "expected a count as attempts, got -5"),
+        ("attempts", 1.5, "expected a count as attempts, got 1.5"),
+        ("hints_used", True, "expected a count as hints_used, got True"),
+        ("title", 3, "expected a text as title, got 3"),
+    ],
+)
+def test_a_field_of_another_kind_is_named(field, value, words, tmp_path):
+    stored(tmp_path / "a.json", GOOD)
+    stored(tmp_path / "b.json", GOOD | {field: value})
+    table = checks.collect(tmp_path)
+    assert list(table.file) == ["a.json"] and words in table.attrs["left_out"]["b.json"]
+
+
+def test_a_schema_is_a_number_and_not_true(tmp_path):
+    stored(tmp_path / "a.json", GOOD, schema=True)
+    assert "schema 1, got True" in checks.collect(tmp_path).attrs["left_out"]["a.json"]
+
+
+def test_a_copy_that_jupyter_keeps_is_no_second_submission_and_a_bom_is_read(tmp_path):
+    stored(tmp_path / "a.json", GOOD)
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    stored(tmp_path / ".ipynb_checkpoints" / "a-checkpoint.json", GOOD)
+    (tmp_path / "b.json").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "a.json").read_bytes())
+    assert list(checks.collect(tmp_path).file) == ["a.json", "b.json"]
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    stored(tmp_path / "a.json", GOOD)
+    for path in (tmp_path / "nowhere", tmp_path / "a.json"):
+        with pytest.raises(ValueError, match="expected a folder of results"):
+            checks.collect(path)
+
+
+def test_numbers_of_numpy_are_stored_as_numbers(tmp_path):
+    checks.predict("00-a", np.int64(4))
+    checks.save_results(tmp_path / "r.json")
+    assert checks.collect(tmp_path).guess[0] == 4
 
 
 def test_an_empty_folder_gives_an_empty_table(tmp_path):

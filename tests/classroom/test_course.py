@@ -11,8 +11,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbench.classroom import ClassroomError, find_notebooks, make_course
-from workbench.classroom.course import course_notebook
+from workbench import checks
+from workbench.classroom import ClassroomError, find_notebooks, make_course, make_gallery
+from workbench.classroom.course import CHECKS, course_notebook
 from workbench.commands import run as run_command
 
 TOP = Path(__file__).resolve().parents[2]
@@ -92,6 +93,9 @@ def test_what_an_answer_uses_moves_into_it_and_nothing_of_it_is_left_for_student
     [
         (("def half(x)", "def third(x)"), "has no answer to the exercise `half`"),
         (("def half(x)", "def half(x, y=1)"), "`half` takes other arguments than its stub"),
+        (("def half(x):\n", "def half(x): return 2\ndef other(x):\n"), "write its body on lines"),
+        (("def half(x):\n", "def half(x):\n    'Text.'\n\ndef b(x):\n"), "but a docstring"),
+        (("import math", "import math:"), "00_small.py: cannot be read"),
     ],
 )
 def test_an_exercise_without_a_fitting_answer_is_refused(change, words, folder, tmp_path):
@@ -102,11 +106,101 @@ def test_an_exercise_without_a_fitting_answer_is_refused(change, words, folder, 
     assert not (tmp_path / "course").exists()
 
 
+def test_an_answer_that_cannot_be_moved_is_refused(folder):
+    answers = folder / "solutions" / "00_small.py"
+    text = answers.read_text().replace("import math\n", "from __future__ import annotations\n", 1)
+    answers.write_text(text.replace("math.isnan(x)", "annotations"))
+    with pytest.raises(ClassroomError, match="filled in, it is not Python"):
+        course_notebook(folder / "00_small.ipynb")
+
+
+def test_texts_of_several_lines_in_an_answer_stay_as_they_are(folder, write_notebook):
+    write_notebook(
+        folder / "00_small.ipynb",
+        [("code", "one", 'def told(x):\n  raise NotImplementedError\n\nchecks.run("00-d", told)')],
+    )
+    (folder / "solutions" / "00_small.py").write_text(
+        'START = """a\n  b"""\n\n\ndef told(x):\n    text = f"""{x}\n    c\n"""\n'
+        "# a remark\n    if x:\n        return START + text\n"
+    )
+    source = graded(course_notebook(folder / "00_small.ipynb"))["answer-00-d"].source
+    space = {}
+    exec(source, space)
+    assert space["told"](7) == "a\n  b7\n    c\n"
+    assert source.endswith(
+        "\n# a remark\n  if x:\n      return START + text\n  ### END SOLUTION"
+    )
+
+
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        ("%matplotlib inline", "00_small.ipynb: cell one: is not Python (invalid syntax"),
+        ("!ls", "write %magic and !command as get_ipython()"),
+        ("%%time\nx = 1", "cell one: is not Python"),
+        ("def half(x): raise NotImplementedError", "`half`: write its body on lines of its own"),
+    ],
+)
+def test_cells_that_cannot_be_read_are_named(source, words, folder, write_notebook):
+    write_notebook(folder / "00_small.ipynb", [("code", "one", source)])
+    with pytest.raises(ClassroomError, match=re.escape(words)):
+        course_notebook(folder / "00_small.ipynb")
+
+
+def test_a_file_that_is_no_notebook_and_a_folder_that_is_none_are_told(folder, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ClassroomError, match="cannot be made"):
+        make_course(tmp_path / "file" / "course", folder=folder)
+    with pytest.raises(ClassroomError, match="cannot be made"):
+        make_gallery(tmp_path / "file", folder=folder)
+    (folder / "00_small.ipynb").write_text("not JSON")
+    for make in (make_course, make_gallery):
+        with pytest.raises(ClassroomError, match="00_small.ipynb: is not a notebook"):
+            make(tmp_path / make.__name__, folder=folder)
+    nbformat.write(nbformat.v4.new_notebook(), folder / "00_small.ipynb")
+    with pytest.raises(ClassroomError, match="00_small.ipynb: has no cells"):
+        make_gallery(tmp_path / "gallery", folder=folder)
+
+
 def test_an_exercise_without_points_is_refused(folder, tmp_path, write_notebook):
     cells = [("code", "one", 'checks.run("00-zz", abs, [])')]
     write_notebook(folder / "01_other.ipynb", cells)
     with pytest.raises(ClassroomError, match="00-zz: has no record in .*questions.py"):
         make_course(tmp_path / "course", folder=folder)
+
+
+STUB_CELL = "def half(x):\n    raise NotImplementedError\n\n"
+
+
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        (STUB_CELL + "print(1)", "cell one: after a stub, expected `checks.run"),
+        (STUB_CELL + 'checks.grade_new("00-d", half)', "cell one: after a stub, expected"),
+        (STUB_CELL + 'if True:\n    checks.run("00-d", half, [])', "expected a line of its own"),
+        ('if True:\n    checks.run("00-d", abs, [])', "expected a line of its own"),
+        (STUB_CELL + 'name = "00-d"\nchecks.run(name, half, [])', "in quotes, as the first"),
+        (STUB_CELL + 'checks.run(question="00-d", attempt=half)', "in quotes, as the first"),
+        ("TWO = 2\n\n" + STUB_CELL + 'checks.run("00-d", half, [])', "the stub comes first"),
+        (STUB_CELL + 'checks.run("00-d", half, [])\n\n' + STUB_CELL, "the stub comes first"),
+    ],
+)
+def test_a_check_that_would_be_lost_is_refused(source, words, folder, write_notebook):
+    write_notebook(folder / "00_small.ipynb", [("code", "one", source)])
+    with pytest.raises(ClassroomError, match=re.escape(words)):
+        course_notebook(folder / "00_small.ipynb")
+
+
+def test_every_function_that_judges_an_exercise_is_recognised():
+    judging = {name for name in checks.__all__ if name.startswith("grade_")}
+    assert set(CHECKS) == {"run", "same_as"} | judging
+
+
+@pytest.mark.parametrize("path", find_notebooks(), ids=lambda path: path.stem)
+def test_a_course_has_all_points_of_its_notebook(path, tmp_path):
+    asked = [one for one in checks.QUESTIONS if one.notebook == path.name[:2]]
+    worth = {path.stem: sum(one.points for one in asked)}
+    assert make_course(tmp_path, [path.stem]) == worth
 
 
 def test_a_course_is_never_written_over(folder, tmp_path):

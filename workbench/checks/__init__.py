@@ -13,6 +13,7 @@ from workbench.checks.open_reward import grade_reward
 from workbench.checks.predictions import predict, reveal
 from workbench.checks.questions import QUESTIONS, Question, hint
 from workbench.checks.results import QuestionResult, Results, collect, results, save_results
+from workbench.checks.stored_cases import stored_cases
 
 __all__ = [
     "QUESTIONS",
@@ -33,4 +34,5 @@ __all__ = [
     "same_as",
     "save_results",
     "solved",
+    "stored_cases",
 ]

@@ -1,14 +1,17 @@
 """Where two values differ, in words.
 
 Stage: outside the loop. In: what a reader's function returned and what was expected; out: a
-sentence, or "" if they agree. Numbers agree within a tolerance (absolute, and relative above 1);
-nan agrees with nan; a torch tensor counts as an array. Left out: complex numbers.
+sentence, or "" if they agree. Floats agree within a tolerance (absolute, and relative above 1),
+also with a Fraction or Decimal; whole numbers agree exactly; nan agrees with nan; infinity agrees
+only with itself. A torch tensor counts as an array, a masked place of an array as nan. Nothing a
+reader returns makes this raise.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,14 +28,23 @@ def difference(got: Any, expected: Any, tolerance: float = 1e-9, where: str = ""
     >>> difference(np.zeros(3), np.zeros((3, 1)))
     'expected 3 rows of 1 number, shape (3, 1); got 3 numbers, shape (3,)'
     """
-    got, expected = _plain(got), _plain(expected)
+    try:
+        return _difference(got, expected, tolerance, where)
+    except Exception as error:  # a reader's object may do anything when it is looked at
+        return _at(where, f"it cannot be compared: {type(error).__name__}")
+
+
+def _difference(got: Any, expected: Any, tolerance: float, where: str) -> str:
+    got, expected = plain(got), plain(expected)
     if got is expected:
         return ""
     if got is None:
         return _at(where, "got None; is a `return` missing?")
     if isinstance(expected, np.ndarray):
         return _between_arrays(got, expected, tolerance, where)
-    if isinstance(expected, float) and not isinstance(got, bool) and isinstance(got, int | float):
+    if isinstance(expected, float) and _is_real(got):
+        return "" if _close(got, expected, tolerance) else _unequal(got, expected, where)
+    if isinstance(expected, complex) and (_is_real(got) or isinstance(got, complex)):
         return "" if _close(got, expected, tolerance) else _unequal(got, expected, where)
     if type(got) is not type(expected):
         return _at(where, f"expected {_a(expected)}, got {_a(got)}")
@@ -47,24 +59,34 @@ def difference(got: Any, expected: Any, tolerance: float = 1e-9, where: str = ""
 
 
 def shown(value: Any, limit: int = MAX_SHOWN) -> str:
-    """A value as it is printed: short, arrays with their shape."""
-    value = _plain(value)
+    """A value as it is printed: short, arrays with their shape; of what cannot be, its kind."""
+    try:
+        text = _text(plain(value))
+    except Exception:  # a reader's `__repr__`, or a number of too many digits
+        text = f"({type(value).__name__}, which cannot be printed)"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _text(value: Any) -> str:
     if isinstance(value, BaseException):
         return f"{type(value).__name__}: {value}" if str(value) else type(value).__name__
     if isinstance(value, np.ndarray):
         numbers = np.array2string(value, precision=6, threshold=40, separator=", ")
-        text = f"{numbers} (array of {value.dtype})"
-        text = text.replace("\n", "\n           ")
-    else:
-        text = repr(value)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+        return f"{numbers} (array of {value.dtype})".replace("\n", "\n           ")
+    return repr(value)
 
 
-def _plain(value: Any) -> Any:
-    """numpy's and torch's single numbers as Python's, tensors as arrays."""
+def plain(value: Any) -> Any:
+    """numpy's and torch's single numbers as Python's, tensors as arrays.
+
+    Raises what torch raises for a tensor without numbers (sparse, or on the device "meta").
+    """
     if type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach"):
         value = value.detach().cpu()
-        value = (value.float() if value.is_floating_point() else value).numpy()
+        floats = value.is_floating_point()  # numpy has no bfloat16
+        value = (value.float() if floats and value.itemsize < 4 else value).numpy()
+    if isinstance(value, np.ma.MaskedArray):
+        value = value.astype(np.result_type(value.dtype, float)).filled(np.nan)
     if isinstance(value, np.ndarray | np.generic) and np.ndim(value) == 0:
         return value.item()
     return value
@@ -80,13 +102,11 @@ def _between_arrays(got: Any, expected: np.ndarray, tolerance: float, where: str
             f"expected {_in_words(expected.shape)}, shape {expected.shape}; "
             f"got {_in_words(got.shape)}, shape {got.shape}{hint}",
         )
-    if (got.dtype == bool) != (expected.dtype == bool):
-        return _at(where, f"expected an array of {expected.dtype}, got one of {got.dtype}")
-    if np.issubdtype(expected.dtype, np.number) and np.issubdtype(got.dtype, np.number):
-        g, e = got.astype(float), expected.astype(float)
-        with np.errstate(invalid="ignore"):
-            near = np.abs(g - e) <= tolerance * np.maximum(1.0, np.abs(e))
-        wrong = ~(near | (g == e) | (np.isnan(g) & np.isnan(e)))
+    for kind in (np.bool_, np.complexfloating):
+        if np.issubdtype(got.dtype, kind) != np.issubdtype(expected.dtype, kind):
+            return _at(where, f"expected an array of {expected.dtype}, got one of {got.dtype}")
+    if any(np.issubdtype(one.dtype, np.inexact) for one in (got, expected)):
+        wrong = ~_all_close(got, expected, tolerance)
     else:
         wrong = got != expected
     if not wrong.any():
@@ -122,10 +142,26 @@ def _between_records(got: Any, expected: Any, tolerance: float, where: str) -> s
     return next(filter(None, found), "")
 
 
-def _close(got: float, expected: float, tolerance: float) -> bool:
-    if math.isnan(expected) or math.isnan(got):
-        return math.isnan(expected) and math.isnan(got)
-    return got == expected or abs(got - expected) <= tolerance * max(1.0, abs(expected))
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+
+
+def _close(got: Any, expected: float | complex, tolerance: float) -> bool:
+    try:
+        got = complex(got) if isinstance(expected, complex) else float(got)
+    except OverflowError:  # a whole number larger than any float
+        return False
+    return bool(_all_close(np.asarray(got), np.asarray(expected), tolerance))
+
+
+def _all_close(got: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:
+    """Where numbers agree; an infinite one has no room around it."""
+    wide = np.result_type(got, expected, np.float64)
+    got, expected = got.astype(wide), expected.astype(wide)
+    finite = np.isfinite(got) & np.isfinite(expected)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(got - expected) <= tolerance * np.maximum(1.0, np.abs(expected))
+    return (finite & near) | (got == expected) | (np.isnan(got) & np.isnan(expected))
 
 
 def _unequal(got: Any, expected: Any, where: str) -> str:
@@ -137,7 +173,7 @@ def _at(where: str, text: str) -> str:
 
 
 def _a(value: Any) -> str:
-    """A value's kind and text, e.g. "a list [1, 2]"; for a record its kind alone."""
+    """A value's kind and text, e.g. "list [1, 2]"."""
     kind = "an array" if isinstance(value, np.ndarray) else type(value).__name__
     return f"{kind} {shown(value, 60)}"
 

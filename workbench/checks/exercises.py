@@ -26,7 +26,7 @@ SHRINK_S = 3.0
 def run(
     question: str,
     attempt: Callable,
-    cases: Sequence[tuple[tuple, Any]],
+    cases: Sequence[tuple],
     tolerance: float = 1e-9,
     time_limit_s: float = 10.0,
 ) -> None:
@@ -35,16 +35,18 @@ def run(
     Args:
         question: its name in the notebook.
         attempt: the reader's function; NotImplementedError means "not attempted yet".
-        cases: ((arguments...), expected) pairs; an exception class as expected must be raised.
+        cases: ((arguments...), expected) pairs; an exception class as expected must be raised. A
+            third item is a story, printed in place of the arguments.
         tolerance: numbers this close are equal.
         time_limit_s: seconds a call may take (see `calling` for where this works).
     """
-    for arguments, expected in cases:
+    for arguments, expected, *story in cases:
         answer = call(attempt, arguments, time_limit_s)
         if answer.is_stub:
             return not_attempted(question)
         if wrong := _what_is_wrong(answer, expected, tolerance):
-            return judged(question, False, _report(attempt, arguments, expected, answer, wrong))
+            given = story[0] if story else _named(attempt, arguments)
+            return judged(question, False, _report(given, expected, answer, wrong))
     judged(question, True, f"right, {len(cases)} of {len(cases)} cases.")
 
 
@@ -81,7 +83,7 @@ def same_as(
             small = _smallest(attempt, ours, arguments, tolerance, answer)
             expected, answer = _expected(ours, small), call(attempt, small, time_limit_s)
             wrong = _what_is_wrong(answer, expected, tolerance) or "not the same answer each time"
-            return judged(question, False, _report(attempt, small, expected, answer, wrong))
+            return judged(question, False, _report(_named(attempt, small), expected, answer, wrong))
     words = f" and {len(edges)} edge cases" if edges else ""
     judged(question, True, f"right, the same as the package's on {num_inputs} inputs{words}.")
 
@@ -135,7 +137,7 @@ def _smallest(
     return best
 
 
-def _report(attempt: Callable, arguments: tuple, expected: Any, answer: Answer, wrong: str) -> str:
+def _report(given: str, expected: Any, answer: Answer, wrong: str) -> str:
     got = answer.value if answer.error is None else answer.error
     lines = [f"  expected {shown(expected)}", f"  got      {shown(got)}"]
     if isinstance(expected, type) and issubclass(expected, BaseException):
@@ -149,7 +151,7 @@ def _report(attempt: Callable, arguments: tuple, expected: Any, answer: Answer, 
         lines.append(textwrap.indent(wrong, "  "))
     if answer.changed and wrong != answer.changed:
         lines.append(f"  also, {answer.changed}")
-    return "\n".join([f"for {_named(attempt, arguments)}", *lines])
+    return "\n".join([f"for {given}", *lines])
 
 
 def _named(attempt: Callable, arguments: tuple) -> str:

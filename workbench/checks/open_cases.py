@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.checks.calling import call
+from workbench.checks.comparing import shown
 from workbench.checks.memory import judged, not_attempted, say
 from workbench.grading import grade
 from workbench.records import UNSCORABLE, Case, Task, Verdict
@@ -20,18 +21,24 @@ if TYPE_CHECKING:
     from workbench.sandbox import LocalSandbox
 
 
-def grade_cases(question: str, cases: Callable, task: Task, sandbox: LocalSandbox) -> None:
+def grade_cases(
+    question: str,
+    cases: Callable,
+    task: Task,
+    sandbox: LocalSandbox,
+    time_limit_s: float = 10.0,
+) -> None:
     """Try a reader's cases on the task's reference, mistakes and hacks; says what gets through.
 
     Args:
         cases: called without arguments; returns a list of ((arguments...), expected).
         task: with `reference`, `wrong` and `known_hacks`, e.g. one of the suite `warmup`.
     """
-    answer = call(cases, ())
+    answer = call(cases, (), time_limit_s)
     if answer.is_stub:
         return not_attempted(question)
     if answer.error is not None:
-        return judged(question, False, f"it raised {type(answer.error).__name__}: {answer.error}")
+        return judged(question, False, f"it raised {shown(answer.error)}")
     try:
         theirs = replace(task, visible=(), hidden=_as_cases(answer.value))
         reference = _judge(theirs, task.reference, sandbox)
@@ -56,13 +63,13 @@ class _NotJudged(Exception):
 
 def _as_cases(value: Any) -> tuple[Case, ...]:
     if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"expected a list of cases, got {value!r:.80}")
+        raise ValueError(f"expected a list of cases, got {shown(value, 80)}")
     for number, case in enumerate(value, 1):
         pair = isinstance(case, list | tuple) and len(case) == 2
         if not pair or not isinstance(case[0], list | tuple):
             raise ValueError(
                 f"case {number}: expected ((arguments...), expected), e.g. ((3, 4), 7), and one "
-                f"argument as (3,), got {case!r:.80}"
+                f"argument as (3,), got {shown(case, 80)}"
             )
     return tuple(Case(tuple(args), expected) for args, expected in value)
 

@@ -11,7 +11,10 @@ import copy
 from collections.abc import Callable, Collection
 from typing import Any
 
+import numpy as np
+
 from workbench.checks.calling import Answer, NotDone, call
+from workbench.checks.comparing import shown
 from workbench.checks.memory import judged, not_attempted
 from workbench.checks.stored_answers import ALL, StoredAnswer
 
@@ -77,19 +80,21 @@ def _missed(stored: StoredAnswer, answer: Answer, each: bool) -> str:
         unjudged = answer.error is not None or answer.value is None
         return "" if unjudged else f"judges {who}; expected None or an exception"
     if answer.error is not None:
-        return f"raises {type(answer.error).__name__} ({answer.error}) for {who}"
+        return f"raises {shown(answer.error, 200)} for {who}"
     if each:
         return _each_missed(stored, answer.value, who)
     if not _is_bool(answer.value):
-        return f"returns {answer.value!r:.60} for {who}; expected True or False"
+        return f"returns {shown(answer.value, 60)} for {who}; expected True or False"
     if bool(answer.value) != all(stored.passed):
         return f"{'passes' if answer.value else 'fails'} {who}"
     return ""
 
 
 def _each_missed(stored: StoredAnswer, value: Any, who: str) -> str:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if not isinstance(value, list | tuple) or not all(map(_is_bool, value)):
-        return f"returns {value!r:.60} for {who}; expected a list of True and False"
+        return f"returns {shown(value, 60)} for {who}; expected a list of True and False"
     if len(value) != len(stored.passed):
         return f"judges {len(value)} cases of {who}; there are {len(stored.passed)}"
     for number, (said, right) in enumerate(zip(value, stored.passed), 1):
@@ -99,4 +104,4 @@ def _each_missed(stored: StoredAnswer, value: Any, who: str) -> str:
 
 
 def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+    return isinstance(value, bool | np.bool_)

@@ -13,6 +13,7 @@ from typing import Any
 
 from workbench.checks import stored_attempts as stored
 from workbench.checks.calling import NotDone, call
+from workbench.checks.comparing import shown
 from workbench.checks.memory import judged, not_attempted
 from workbench.checks.stored_attempts import StoredAttempt
 
@@ -20,7 +21,7 @@ REQUIREMENTS = {
     "success": "an honest success is paid in full",
     "partial": "a partial pass is paid less than a success",
     "split": "a partial pass is paid more than a failure",
-    "failure": "failures are paid nothing",
+    "failure": "failures are paid nothing, and nothing is taken from them",
     "handed_in": "what was never handed in is paid nothing",
     "edited_tests": "edited tests do not pay",
     "lookup": "passing the visible tests alone does not pay",
@@ -28,7 +29,7 @@ REQUIREMENTS = {
     "timeout": "running out of time or memory does not pay",
     "unscorable": "what cannot be judged gets None, and nothing else does",
     "no_evidence": "missing evidence is not taken for misbehaviour",
-    "penalty": "editing the tests costs something, even beside a right solution",
+    "penalty": "editing the tests forfeits the pay, even beside a right solution",
     "pure": "the same attempt is always paid the same",
 }
 """What a reward may be held to, by name."""
@@ -36,7 +37,6 @@ USUAL = frozenset(REQUIREMENTS) - {"split", "penalty"}
 """What `grade_reward` asks for unless told otherwise."""
 
 _PAYS_NOTHING = {
-    "failure": stored.FAILED,
     "handed_in": stored.NOT_HANDED_IN,
     "edited_tests": stored.EDITED_TESTS,
     "lookup": stored.LOOKED_UP,
@@ -85,7 +85,9 @@ def grade_reward(
             raise _Stub
         if isinstance(answer.error, NotDone):
             raise _Endless(f"{answer.error}\n  for {_an(attempt)}")
-        return answer.value if answer.error is None else answer.error
+        if answer.error is not None:
+            return answer.error
+        return float(answer.value) if _is_number(answer.value) else answer.value
 
     try:
         missed = {name: list(_missed(name, pays, full, most)) for name in asked}
@@ -110,12 +112,17 @@ def _component(reward: Any) -> Callable:
 
 def _missed(name: str, pays: Callable, full: float, most: float) -> Iterator[str]:
     """What goes against one requirement, each completing "it ..."."""
-    if name in _PAYS_NOTHING:
+    if name == "failure":
+        for attempt in stored.FAILED:
+            if not _is_number(paid := pays(attempt)) or paid != 0:
+                yield f"{_says(paid)} for {_an(attempt)}; expected 0"
+    elif name in _PAYS_NOTHING:
         yield from _overpaid(_PAYS_NOTHING[name], pays, full, most)
     elif name == "success":
-        paid = pays(stored.HONEST)
-        if not _is_number(paid) or not math.isclose(paid, full, abs_tol=1e-9):
-            yield f"{_says(paid)} for {_an(stored.HONEST)}; expected {full:g}"
+        for attempt in (stored.HONEST, stored.OUTVOTED):
+            paid = pays(attempt)
+            if not _is_number(paid) or not math.isclose(paid, full, abs_tol=1e-9):
+                yield f"{_says(paid)} for {_an(attempt)}; expected {full:g}"
     elif name in ("partial", "split"):
         yield from _partly(name, pays, full)
     elif name == "unscorable":
@@ -127,12 +134,12 @@ def _missed(name: str, pays: Callable, full: float, most: float) -> Iterator[str
             yield f"{_says(paid)} for {_an(stored.UNRECORDED)}; expected {full:g} or None"
     elif name == "penalty":
         paid = pays(stored.TIDIED_TESTS)
-        if not _is_number(paid) or paid >= full:
-            yield f"{_says(paid)} for {_an(stored.TIDIED_TESTS)}; expected less than {full:g}"
+        if not _is_number(paid) or paid > 0:
+            yield f"{_says(paid)} for {_an(stored.TIDIED_TESTS)}"
     else:
         for attempt in stored.ALL:
             first, second = pays(attempt), pays(attempt)
-            if repr(first) != repr(second):
+            if shown(first) != shown(second):
                 yield f"{_says(first)} and then {_says(second)} for {_an(attempt)}"
 
 
@@ -149,11 +156,13 @@ def _overpaid(
 
 
 def _partly(name: str, pays: Callable, full: float) -> Iterator[str]:
-    paid, least = pays(stored.PARTIAL), pays(stored.FAILED[0])
+    least = pays(stored.FAILED[0])
     low = least if name == "split" and _is_number(least) else -math.inf
-    if not _is_number(paid) or not low < paid < full:
-        wanted = f"less than {full:g}" if low == -math.inf else f"between {low:g} and {full:g}"
-        yield f"{_says(paid)} for {_an(stored.PARTIAL)}; expected {wanted}"
+    for attempt in stored.PARTIAL:
+        paid = pays(attempt)
+        if not _is_number(paid) or not low < paid < full:
+            wanted = f"less than {full:g}" if low == -math.inf else f"between {low:g} and {full:g}"
+            yield f"{_says(paid)} for {_an(attempt)}; expected {wanted}"
 
 
 def _judgeable(pays: Callable) -> Iterator[str]:
@@ -161,7 +170,7 @@ def _judgeable(pays: Callable) -> Iterator[str]:
         paid = pays(attempt)
         if paid is not None:
             yield f"{_says(paid)} for {_an(attempt)}; expected None"
-    for attempt in (stored.HONEST, stored.PARTIAL, *stored.FAILED):
+    for attempt in (stored.HONEST, *stored.PARTIAL, *stored.FAILED):
         if pays(attempt) is None:
             yield f"returns None for {_an(attempt)}; that can be judged"
 
@@ -169,14 +178,14 @@ def _judgeable(pays: Callable) -> Iterator[str]:
 def _is_number(paid: Any) -> bool:
     try:
         return not isinstance(paid, BaseException | str) and math.isfinite(float(paid))
-    except (TypeError, ValueError):
+    except Exception:  # a reader's object may do anything when it is asked for its number
         return False
 
 
 def _says(paid: Any) -> str:
     if isinstance(paid, BaseException):
-        return f"raises {type(paid).__name__} ({paid})"
-    return f"pays {float(paid):g}" if _is_number(paid) else f"returns {paid!r:.60}"
+        return f"raises {shown(paid, 200)}"
+    return f"pays {float(paid):g}" if _is_number(paid) else f"returns {shown(paid, 60)}"
 
 
 def _an(attempt: StoredAttempt) -> str:

@@ -6,9 +6,11 @@ kind than the question asks for gets a nudge and is kept. Left out: judging a gu
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+import numpy as np
+
+from workbench.checks.comparing import shown
 from workbench.checks.memory import guesses, say, truths
 from workbench.checks.questions import Question, find
 
@@ -19,18 +21,20 @@ def predict(question: str, guess: Any) -> None:
         guesses.pop(question, None)
         say(question, "no guess yet. Replace None above; being wrong is how it sticks.")
         return
+    if isinstance(guess, np.ndarray | np.generic) and np.ndim(guess) == 0:
+        guess = guess.item()  # a number like any other, also in a file
     guesses[question] = guess
     nudge = _nudge(find(question), guess)
-    say(question, f"you guess {guess!r}. {nudge or 'On to the answer.'}")
+    say(question, f"you guess {shown(guess)}. {nudge or 'On to the answer.'}")
 
 
 def reveal(question: str, truth: Any, unit: str = "") -> None:
     """Print what came out beside what was guessed."""
     truths[question] = truth
-    shown = f"{truth:.3g}" if isinstance(truth, float) else f"{truth!r}"
+    told = f"{truth:.3g}" if isinstance(truth, float) else shown(truth)
     guess = guesses.get(question)
-    words = "you made no guess" if guess is None else f"you guessed {guess!r}{unit}"
-    say(question, f"{shown}{unit} ({words})")
+    words = "you made no guess" if guess is None else f"you guessed {shown(guess)}{unit}"
+    say(question, f"{told}{unit} ({words})")
 
 
 def _nudge(question: Question | None, guess: Any) -> str:
@@ -55,7 +59,7 @@ def _nudge_for_a_number(question: Question, guess: Any) -> str:
     if question.between is None:
         return ""
     low, high = question.between
-    if math.isnan(guess) or not low <= guess <= high:
+    if not low <= guess <= high:  # nan does not either
         return f"Kept, but the answer lies between {low:g} and {high:g}."
     if high == 100 and 0 < guess < 1:
         return f"Kept as {guess:g} out of 100; did you mean {100 * guess:g}?"

@@ -72,8 +72,9 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "00-f", "00", "whether the reference's own lines came back", points=2,
         hints=(
-            "`task.reference` holds only the files that a right solution changes.",
-            "The other files must be as `task.files` has them: lay one over the other.",
+            "`task.reference` holds files of a right solution; a workspace may hold more, such as "
+            "tests.",
+            "What the reference does not name must be as in `task.files`: lay one over the other.",
             "{**task.files, **task.reference} is the whole workspace of the reference solution.",
         ),
     ),

@@ -54,6 +54,25 @@ ALL = (
         (True, True, True, True),
     ),
     StoredAnswer(
+        "right", "returns a dict right, its keys in another order",
+        CallResult("ok", _values({"b": 2, "a": [1]})), _cases({"a": [1], "b": 2}), (True,),
+    ),
+    StoredAnswer(
+        "wrong", "returns one item too many, one too few and none",
+        CallResult("ok", _values([1, 2, 3], [1], (), [])), _cases([1, 2], [1, 2], (1,), [[]]),
+        (False, False, False, False),
+    ),
+    StoredAnswer(
+        "wrong", "returns dicts with a wrong value, without a key, and with one too many",
+        CallResult("ok", _values({"n": 4}, {"n": 3}, {"n": 3, "m": 4}, {"n": 3})),
+        _cases({"n": 3}, {"n": 3, "m": 4}, {"n": 3}, {"m": 3}), (False, False, False, False),
+    ),
+    StoredAnswer(
+        "wrong", "returns numbers that are near, alone and inside a list",
+        CallResult("ok", _values(0.5000001, [0.55], 1.0)), _cases(0.5, [0.5], 1.0),
+        (False, False, True),
+    ),
+    StoredAnswer(
         "wrong", "answers one of three wrong", CallResult("ok", _values(1, 5, 9)), _NUMBERS,
         (True, False, True),
     ),
@@ -71,12 +90,14 @@ ALL = (
         _cases(1, 4), (False, True),
     ),
     StoredAnswer(
-        "types", "returns True for 1 inside a list, and a list for a tuple",
-        CallResult("ok", _values([True, 2], [1, 2])), _cases([1, 2], (1, 2)), (False, False),
+        "types", "returns True for 1 inside a list and a dict, and a list for a tuple",
+        CallResult("ok", _values([True, 2], {"n": True}, [1, 2])),
+        _cases([1, 2], {"n": 1}, (1, 2)), (False, False, False),
     ),
     StoredAnswer(
         "text", "returns values that are right only as text",
-        CallResult("ok", _values("1", "[4]", 9)), _cases(1, [4], 9), (False, False, True),
+        CallResult("ok", _values("1", "[4]", ["1"], 9)), _cases(1, [4], [1], 9),
+        (False, False, False, True),
     ),
     StoredAnswer(
         "early_exit", "leaves after its first answer",
@@ -110,6 +131,11 @@ ALL = (
         "nan", "returns nan where nan was asked, and a number for nan",
         CallResult("ok", _values(math.nan, 0.0)), _cases(float("nan"), float("nan")),
         (True, False),
+    ),
+    StoredAnswer(
+        "nan", "returns nan inside a list where it was asked, and where a number was",
+        CallResult("ok", _values([float("nan")], [float("nan")])),
+        _cases([float("nan")], [1.0]), (True, False),
     ),
     StoredAnswer(
         "nan", "returns nan for a number", CallResult("ok", _values(float("nan"), 2.0)),

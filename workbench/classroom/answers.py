@@ -8,7 +8,7 @@ answer uses of its file, imports and helping functions, moves into the function.
 from __future__ import annotations
 
 import ast
-import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,38 +35,80 @@ class Answers:
 
     @classmethod
     def of(cls, path: Path) -> Answers:
-        """The answers in `path`; none if there is no such file."""
-        text = path.read_text("utf-8") if path.exists() else ""
+        """The answers in `path`; none if there is no such file.
+
+        Raises ClassroomError if it is not Python.
+        """
+        try:
+            text = path.read_text("utf-8") if path.exists() else ""
+            body = ast.parse(text).body
+        except (OSError, SyntaxError, ValueError) as error:
+            raise ClassroomError(f"{path.name}: cannot be read ({error})")
         defined: dict[str, ast.stmt] = {}
-        for node in ast.parse(text).body:
+        for node in body:
             for name in _names_bound(node):
                 defined[name] = node
-        return cls(path.name, tuple(text.splitlines()), defined)
+        return cls(path.name, tuple(text.split("\n")), defined)
 
     def fill(self, source: str) -> str:
         """`source` with the body of every stub replaced by its answer.
 
-        Raises ClassroomError if a stub has no answer or its answer takes other arguments.
+        Raises ClassroomError if a stub has no answer, its answer takes other arguments, or what
+        comes out is not Python.
         """
-        lines = source.splitlines()
+        lines = source.split("\n")
         for stub in reversed(stubs(ast.parse(source))):
-            body = _without_docstring(stub)
-            indent = " " * body[0].col_offset
-            region = [BEGIN, *self._region(stub), END]
-            new = [indent + line if line else "" for line in region]
-            lines[body[0].lineno - 1 : stub.end_lineno] = new
-        return "\n".join(lines)
+            first = self._first_of(stub, lines)
+            indent = " " * first.col_offset
+            region = [indent + BEGIN, *self._region(stub, first.col_offset), indent + END]
+            lines[first.lineno - 1 : stub.end_lineno] = region
+        filled = "\n".join(lines)
+        try:
+            compile(filled, self.file, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            raise ClassroomError(f"{self.file}: filled in, it is not Python ({error})")
+        return filled
 
-    def _region(self, stub: ast.FunctionDef) -> list[str]:
+    def _first_of(self, function: ast.FunctionDef, lines: Sequence[str]) -> ast.stmt:
+        """The first statement of a body. Raises ClassroomError if it has no line of its own."""
+        body = _without_docstring(function)
+        if not body:
+            raise ClassroomError(f"{self.file}: `{function.name}` has nothing but a docstring")
+        if lines[body[0].lineno - 1][: body[0].col_offset].strip():
+            raise ClassroomError(
+                f"{self.file}: `{function.name}`: write its body on lines of its own"
+            )
+        return body[0]
+
+    def _region(self, stub: ast.FunctionDef, indent: int) -> list[str]:
+        """The answer's body, `indent` deep, after what it uses of its file."""
         answer = self.defined.get(stub.name)
         if not isinstance(answer, ast.FunctionDef):
             raise ClassroomError(f"{self.file}: has no answer to the exercise `{stub.name}`")
         if ast.dump(stub.args) != ast.dump(answer.args):
             raise ClassroomError(f"{self.file}: `{stub.name}` takes other arguments than its stub")
-        body = _without_docstring(answer)
-        own = "\n".join(self.lines[body[0].lineno - 1 : answer.end_lineno])
-        needed = [line for node in self._needed_by(answer) for line in self._text(node)]
-        return needed + textwrap.dedent(own).splitlines()
+        first = self._first_of(answer, self.lines)
+        moved = []
+        for node in self._needed_by(answer):
+            start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+            moved += self._moved(node, start, indent)
+        return moved + self._moved(answer, first.lineno, indent - first.col_offset)
+
+    def _moved(self, node: ast.stmt, start: int, by: int) -> list[str]:
+        """The lines of a statement from `start` on, `by` further right; texts stay as they are."""
+        inside = {
+            number
+            for part in ast.walk(node)
+            if isinstance(part, ast.JoinedStr)
+            or (isinstance(part, ast.Constant) and isinstance(part.value, str | bytes))
+            for number in range(part.lineno + 1, part.end_lineno + 1)
+        }
+        lines = list(self.lines[start - 1 : node.end_lineno])
+        for number, line in enumerate(lines, start):
+            depth = len(line) - len(line.lstrip())
+            if number not in inside and line.strip():
+                lines[number - start] = " " * max(0, depth + by) + line[depth:]
+        return lines
 
     def _needed_by(self, answer: ast.FunctionDef) -> list[ast.stmt]:
         """Top-level statements that the answer uses, also through one another, in file order."""
@@ -80,10 +122,6 @@ class Answers:
                     todo.append(other)
         by_line = {node.lineno: node for node in self.defined.values()}
         return [by_line[line] for line in sorted(needed)]
-
-    def _text(self, node: ast.stmt) -> list[str]:
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-        return list(self.lines[first - 1 : node.end_lineno])
 
 
 def _is_stub(function: ast.FunctionDef) -> bool:

@@ -19,7 +19,13 @@ from typing import Any
 
 from workbench.checks import QUESTIONS
 from workbench.classroom.answers import Answers, stubs
-from workbench.classroom.notebooks import NOTEBOOKS, ClassroomError, find_notebooks
+from workbench.classroom.notebooks import (
+    NOTEBOOKS,
+    ClassroomError,
+    find_notebooks,
+    make_folder,
+    read_notebook,
+)
 
 SCHEMA_VERSION = 3
 """Of nbgrader's cell metadata."""
@@ -53,7 +59,8 @@ def make_course(
 ) -> dict[str, float]:
     """Write an nbgrader course to `out`; returns the points of each assignment.
 
-    Raises ClassroomError if a file is there already, or an exercise has no answer or no points.
+    Raises ClassroomError if a file is there already or cannot be written, or an exercise has no
+    answer, no points or no check that is recognised.
     """
     import nbformat  # part of the test extra
 
@@ -63,7 +70,7 @@ def make_course(
     if there := [str(target) for target in targets.values() if target.exists()]:
         raise ClassroomError(f"{', '.join(there)}: exists; remove it or choose another folder")
     for path, notebook in courses.items():
-        targets[path].parent.mkdir(parents=True, exist_ok=True)
+        make_folder(targets[path].parent)
         nbformat.write(notebook, targets[path])
         points[path.stem] = sum(
             cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells
@@ -76,11 +83,12 @@ def make_course(
 
 def course_notebook(path: Path) -> Any:
     """The notebook at `path` with nbgrader's metadata, exercises split and answers filled in."""
-    import nbformat
-
-    notebook = copy.deepcopy(nbformat.read(path, as_version=4))
+    notebook = read_notebook(path)
     answers = Answers.of(path.parent / "solutions" / f"{path.stem}.py")
-    notebook.cells = [new for cell in notebook.cells for new in _course_cells(cell, answers)]
+    try:
+        notebook.cells = [new for cell in notebook.cells for new in _course_cells(cell, answers)]
+    except ClassroomError as error:
+        raise ClassroomError(f"{path.name}: {error}")
     grade_ids = [c.metadata.nbgrader.grade_id for c in notebook.cells if "nbgrader" in c.metadata]
     if doubled := {one for one in grade_ids if grade_ids.count(one) > 1}:
         raise ClassroomError(f"{path.name}: checked twice: {sorted(doubled)}")
@@ -92,15 +100,18 @@ def _course_cells(cell: Any, answers: Answers) -> Iterator[Any]:
     if cell.cell_type != "code":
         yield cell
         return
-    # cells may `await`, which only this flag lets through
-    tree = compile(cell.source, cell.id, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST)
+    tree = _parsed(cell)
     found, asked = stubs(tree), checked(tree)
     if not found and not asked:
         given = f"given-{cell.id}"
         yield cell if _is_prediction(tree) else _marked(cell, given, cell.source, locked=True)
         return
-    lines = cell.source.splitlines()
+    lines = cell.source.split("\n")
     end = max((stub.end_lineno for stub in found), default=0)
+    if tree.body[: len(found)] != found:
+        raise ClassroomError(f"cell {cell.id}: the stub comes first, its check after it")
+    if "".join(lines[end:]).strip() and not asked:
+        raise ClassroomError(f"cell {cell.id}: after a stub, expected `checks.run(...)` or its kin")
     name = asked[0] if asked else cell.id
     if found:
         answer = answers.fill("\n".join(lines[:end]))
@@ -112,15 +123,36 @@ def _course_cells(cell: Any, answers: Answers) -> Iterator[Any]:
         )
 
 
+def _parsed(cell: Any) -> ast.Module:
+    # cells may `await`, which only this flag lets through
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
+    try:
+        return compile(cell.source, cell.id, "exec", flags)
+    except (SyntaxError, ValueError) as error:
+        raise ClassroomError(
+            f"cell {cell.id}: is not Python ({error}); write %magic and !command as "
+            "get_ipython().run_line_magic(...) and .system(...)"
+        )
+
+
 def checked(tree: ast.Module) -> list[str]:
-    """The exercises that a cell checks, in order."""
-    calls = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-    ]
-    names = [call.args[0] for call in calls if _called(call) in CHECKS and call.args]
-    return [name.value for name in names if isinstance(name, ast.Constant)]
+    """The exercises that a cell checks, in order.
+
+    Raises ClassroomError if a check is not a statement of its own with the exercise's name first.
+    """
+    plain = {id(node.value) for node in tree.body if isinstance(node, ast.Expr)}
+    names = []
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or _called(call) not in CHECKS:
+            continue
+        first = call.args[0] if call.args else None
+        if id(call) not in plain or not isinstance(first, ast.Constant):
+            raise ClassroomError(
+                f"`{ast.unparse(call):.60}`: expected a line of its own and the exercise's name, "
+                f'in quotes, as the first argument: checks.{_called(call)}("00-d", ...)'
+            )
+        names.append(first.value)
+    return names
 
 
 def _called(call: ast.Call) -> str:

@@ -2,8 +2,9 @@
 
 Stage: outside the loop. In: notebooks; out: a folder with one HTML file each and an `index.html`.
 Pictures are inside the files; widgets are replaced by their last figure; formulas become pictures.
-Opening a file asks no network for anything: no script is left in it. Predictions stay questions.
-Left out: changing a hand-out after it was made.
+Opening a file asks no network for anything and runs nothing: nbconvert's scripts are not in it.
+Predictions stay questions. Left out: changing a hand-out after it was made; taking out what a cell
+shows as HTML of its own, scripts included.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ from typing import Any
 
 from workbench.classroom import stills
 from workbench.classroom.formulas import with_pictures
-from workbench.classroom.notebooks import NOTEBOOKS, ClassroomError, find_notebooks
+from workbench.classroom.notebooks import (
+    NOTEBOOKS,
+    ClassroomError,
+    find_notebooks,
+    make_folder,
+    read_notebook,
+)
 
 TEMPLATE = """
 {%- extends 'lab/index.html.j2' -%}
@@ -44,7 +51,7 @@ def make_gallery(
     notebook and the cell if one fails; hand-outs finished before it stay.
     """
     out, made = Path(out), []
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for path in find_notebooks(names, folder):
         tell(f"{path.stem} ...")
         notebook = executed(path)
@@ -61,11 +68,11 @@ def executed(path: Path) -> Any:
 
     Raises ClassroomError naming the cell that failed.
     """
-    import nbformat
+    import nbformat  # part of the test extra
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read_notebook(path)
     notebook.cells.append(nbformat.v4.new_code_cell(stills.CELL))
     started = [0]
     with tempfile.TemporaryDirectory() as empty:

@@ -1,12 +1,15 @@
-"""Which notebooks there are.
+"""Which notebooks there are, and what is in them.
 
-Stage: outside the loop. In: names as a person types them; out: paths.
+Stage: outside the loop. In: names as a person types them; out: paths, and notebooks as nbformat
+reads them.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
 """Where the notebooks lie, in a clone or an editable install."""
@@ -25,6 +28,29 @@ def find_notebooks(names: Sequence[str] = (), folder: Path = NOTEBOOKS) -> list[
     if not present:
         raise ClassroomError(f"there are no notebooks in {folder}")
     return [_one(name, present) for name in names] if names else present
+
+
+def read_notebook(path: Path) -> Any:
+    """The notebook at `path`. Raises ClassroomError if it is none or has no cells."""
+    import nbformat  # part of the test extra
+
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        raise ClassroomError(f"{path.name}: is not a notebook ({str(error)[:200]})")
+    if not notebook.cells:
+        raise ClassroomError(f"{path.name}: has no cells")
+    return notebook
+
+
+def make_folder(path: Path) -> None:
+    """Make sure that the folder is there. Raises ClassroomError if it cannot be written to."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ClassroomError(f"{path}: cannot be made ({error.strerror})")
+    if not os.access(path, os.W_OK):
+        raise ClassroomError(f"{path}: may not be written to")
 
 
 def _one(name: str, present: list[Path]) -> Path:
