@@ -90,8 +90,8 @@ def demo(
     results["about"] = about(run, time.monotonic() - start, resumed=begun is not None)
     write_json(folder / "results.json", results)
     draw(folder, base, final, run, test)
-    for group in (base, final):
-        say(start, "e.g. " + attempt_in_words(group.sampled.groups[0].trajectories[0]))
+    for attempt in plots.instructive_pair(base.sampled.groups, final.sampled.groups):
+        say(start, "e.g. " + attempt_in_words(attempt))
     print(table(results))
     say(start, f"figures and results: {folder}")
     return folder
