@@ -117,8 +117,8 @@ QUESTIONS: tuple[Question, ...] = (
         hints=(
             "`trajectory.verdict` has a `status` and, by suite, outcomes; `trajectory` has a "
             "`stop_reason` and `evidence`.",
-            "Two statuses mean that we failed, not the program: `records.UNSCORABLE`. The answer "
-            "to those is None.",
+            "Two statuses mean that we failed, not the program; `UNSCORABLE` holds both. The "
+            "answer to those is None.",
             "Paid: stop_reason \"submitted\", no path in evidence.tampered, and every outcome of "
             "the suite \"hidden\" passed.",
         ),
