@@ -2,7 +2,14 @@
 
 import pytest
 
-from workbench.plots import honesty_curve, learning_curve, read_curve, save_png, summary_line
+from workbench.plots import (
+    compared_curves,
+    honesty_curve,
+    learning_curve,
+    read_curve,
+    save_png,
+    summary_line,
+)
 
 
 class Empty:
@@ -62,3 +69,18 @@ def test_honesty_of_a_run_without_rl_says_what_is_missing(run):
 def test_pictures_are_small_enough_for_a_repository(run, tmp_path):
     path = save_png(learning_curve(run), tmp_path / "a" / "curve.png")
     assert path.stat().st_size < 150_000
+
+
+def test_arms_are_compared_by_their_means_over_seeds_with_bands():
+    arms = {"a": [[0.2] * 8, [0.4] * 8], "b": [[0.9] * 8, [0.9] * 8]}
+    figure = compared_curves({"from here": arms, "from there": {"a": [[0.1] * 3]}})
+    here, there = figure.axes
+    a, b = here.get_lines()
+    assert list(a.get_ydata()) == pytest.approx([0.3] * 4)  # 8 iterations, 5 in an average
+    assert list(a.get_xdata()) == [3, 4, 5, 6] and list(b.get_ydata()) == pytest.approx([0.9] * 4)
+    assert len(there.get_lines()[0].get_ydata()) == 1 and here.get_title(loc="left") == "from here"
+
+
+def test_a_panel_without_arms_is_refused():
+    with pytest.raises(ValueError, match="here: expected 1 to 3 arms"):
+        compared_curves({"here": {}})

@@ -11,13 +11,14 @@ from workbench.plots.behaviour import (
     verdict_words,
     what_follows,
 )
-from workbench.plots.curves import learning_curve, read_curve, summary_line
+from workbench.plots.curves import compared_curves, learning_curve, read_curve, summary_line
 from workbench.plots.honesty import honesty_curve
 from workbench.plots.sampling import pass_at_k_curve
 from workbench.plots.style import save_png
 
 __all__ = [
     "actions_by_turn",
+    "compared_curves",
     "episode_side_by_side",
     "honesty_curve",
     "instructive_pair",

@@ -20,6 +20,8 @@ from workbench.stats import Interval, mean_interval
 NAMES = {"base": "base", "rft": "RFT", "rl": "RL"}
 SPREAD = 5
 """Iterations in the moving average of the line."""
+ARM_LOOKS = ((style.BLUE, "-"), (style.VERMILLION, "--"), (style.GREEN, ":"))
+"""(colour, line) of the first, second and third arm that are compared."""
 
 
 class HasMetrics(Protocol):
@@ -102,6 +104,42 @@ def learning_curve(
     _name_stages(axes, curves)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(frameon=False, loc="lower right")
+    return figure
+
+
+def compared_curves(
+    panels: Mapping[str, Mapping[str, Sequence[Sequence[float]]]], *, y: str = "attempts solved"
+) -> Figure:
+    """Learning curves of several ways of training, a panel a starting point.
+
+    Args:
+        panels: title -> {arm: (seeds, iterations) shares}; at most as many arms as ARM_LOOKS.
+        y: what the shares are of.
+    Returns:
+        A figure: means over seeds of moving averages, with Student's interval as a band.
+    Raises:
+        ValueError: if a panel has no arms, or too many.
+    """
+    figure = style.new_figure(3.8)
+    axes_of = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axes, (title, arms) in zip(axes_of, panels.items(), strict=True):
+        if not 1 <= len(arms) <= len(ARM_LOOKS):
+            raise ValueError(f"{title}: expected 1 to {len(ARM_LOOKS)} arms, got {list(arms)}")
+        top = 0.0
+        for (colour, line), (name, seeds) in zip(ARM_LOOKS, arms.items(), strict=False):
+            shares = np.array(seeds, dtype=float)
+            width = min(SPREAD, shares.shape[1])
+            smooth = np.array([np.convolve(s, np.ones(width) / width, "valid") for s in shares])
+            rates = [mean_interval(column) for column in smooth.T]
+            xs = np.arange(len(rates)) + (width + 1) / 2
+            axes.plot(xs, [r.estimate for r in rates], line, color=colour, lw=2, label=name)
+            low, high = ([getattr(r, end) for r in rates] for end in ("low", "high"))
+            axes.fill_between(xs, np.clip(low, 0, 1), np.clip(high, 0, 1), color=colour, alpha=0.12)
+            top = max(top, float(np.nanmax([*high, *(r.estimate for r in rates)])))
+        style.tidy(axes, title=title, x="RL iteration", y=y if axes is axes_of[0] else "")
+        style.percent(axes, min(1.05, 1.15 * top))
+    figure.legend(*axes_of[0].get_legend_handles_labels(), loc="outside lower center",
+                  ncols=len(ARM_LOOKS), frameon=False)  # fmt: skip
     return figure
 
 

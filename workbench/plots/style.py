@@ -47,7 +47,7 @@ def tidy(axes, *, title: str = "", x: str = "", y: str = "") -> None:
 def percent(axes, top: float = 1.0) -> None:
     """Write the y axis in percent, from 0 to `top`."""
     axes.set_ylim(0, top)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
 
 
 def save_png(figure: Figure, path: str | Path) -> Path:

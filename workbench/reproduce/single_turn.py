@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench import plots
 from workbench.experiments import Arm, Comparison, ComparisonProgress, compare
 from workbench.learning import RLConfig, TrainConfig
 from workbench.policies import open_policy
@@ -81,7 +82,7 @@ def measure(order: Order) -> Path:
         "weak_base": {"policy_hash": open_policy(weak).version, "config": asdict(sizes.weak)},
         "arms": {arm.name: summary(comparison, arm) for arm in arms},
     }
-    return publish(order, head, found, told(found))
+    return publish(order, head, found, told(found) + f"\nfigure: {draw(order, found)}")
 
 
 def weak_base(order: Order, sizes: Sizes) -> Path:
@@ -119,6 +120,18 @@ def summary(comparison: Comparison, arm: Arm) -> dict[str, Any]:
     ]
     rows = [[r for r in metrics if r["kind"] == "iteration"] for metrics in runs]
     return row | {"curves": {c: [[r[c] for r in seed] for seed in rows] for c in CURVES}}
+
+
+def draw(order: Order, found: Mapping[str, Any]) -> Path:
+    """What the attempts were worth that each arm learned from, a panel a base."""
+    panels = {
+        f"from the {base} base": {
+            name.replace("_", " "): found["arms"][f"{base}-{name}"]["curves"]["solved_share"]
+            for name in REWARDS
+        }
+        for base in BASES
+    }
+    return plots.save_png(plots.compared_curves(panels), order.folder / "single-turn.png")
 
 
 def told(found: Mapping[str, Any]) -> str:
