@@ -373,5 +373,5 @@ def test_a_script_that_ends_stops_its_run_and_says_so(tmp_path):
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "Wait for it with run.wait()" in done.stderr
+    assert f"stopped its run in {tmp_path / 'run'}. Wait for it" in done.stderr
     assert load_run(tmp_path / "run").status["state"] == "stopped"

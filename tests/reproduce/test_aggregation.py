@@ -7,7 +7,8 @@ from workbench.reproduce import cheat, headline, sharpening
 
 
 def stage(sampled, greedy):
-    return {"sampled": {"estimate": sampled}, "greedy": {"estimate": greedy}}
+    share = {"submit_share": 1 - sampled}
+    return {"sampled": {"estimate": sampled} | share, "greedy": {"estimate": greedy} | share}
 
 
 def headline_row(seed, rl, *, interrupted=False, total=600.0):
@@ -41,6 +42,8 @@ def test_the_headline_s_table_has_a_line_a_stage_and_a_column_a_seed():
         "seed 0       seed 1"
     )
     assert "62.0 / 70.0" in lines[4] and lines[5].split() == ["minutes", "10.0", "resumed"]
+    assert lines[7].startswith("handed in at temperature 1: base 90.0 %")
+    assert "RL 40.0 % [14.6, 65.4]" in lines[7]  # 12.7062 * 0.02 on either side
     assert "sampling 50%, update 25%, evaluation and the rest 25%" in lines[-1]
 
 

@@ -147,7 +147,9 @@ def test_equal_tasks_under_two_ids_are_kept_with_a_warning_that_names_them():
 def test_different_tasks_give_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        load_tasks([ROW, {**ROW, "cases": [[[1], True]] * 3}, {**ROW, "cases": [[[1], 1]] * 3}])
+        others = [{**ROW, "cases": [[[1], expected]] * 3} for expected in (True, 1)]
+        tasks = load_tasks([ROW, *others])  # a warning would be raised here
+    assert [task.task_id for task in tasks] == ["rows/1", "rows/2", "rows/3"]
 
 
 def test_a_dataset_is_read_as_its_rows():

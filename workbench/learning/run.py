@@ -134,6 +134,12 @@ class Run:
         def body() -> None:
             try:
                 self._result = work()
+                if self._result.state == "stopped" and not threading.main_thread().is_alive():
+                    print(
+                        f"the program ended, which stopped its run in {self.folder}. Wait for it "
+                        "with run.wait(); train(..., folder=..., resume=True) goes on.",
+                        file=sys.stderr,
+                    )
             except BaseException as error:  # re-raised by wait() and result
                 self._error = error
                 self._journal.log.set_status("failed", error=f"{type(error).__name__}: {error}")
@@ -148,11 +154,6 @@ class Run:
     def _stop_at_exit(self) -> None:
         self.stop()
         self._ended.wait(30)
-        print(
-            f"the program ended before its run was done: {self}. Wait for it with run.wait(); "
-            f"train(..., folder={str(self.folder)!r}, resume=True) goes on.",
-            file=sys.stderr,
-        )
 
 
 def train(

@@ -156,6 +156,9 @@ def told(rows: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> str:
         lines.append([name, *cells])
     lines.append(["minutes", "", "", *(_minutes(row) for row in rows)])
     text = table(lines) + "\nmeans with 95 % t intervals over seeds; a seed: temperature 1 / greedy"
+    handed_in = {name: over_seeds(rows, s, "sampled", "submit_share") for s, name in NAMES.items()}
+    shares = ", ".join(f"{name} {percent(share)}" for name, share in handed_in.items())
+    text += f"\nhanded in at temperature 1: {shares}"
     if time := found["time"]:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in time["shares"].items())
         text += f"\nwhere the time went: {shares}; the sandbox used {time['sandbox_cpu_share']:.0%}"
