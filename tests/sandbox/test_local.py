@@ -149,6 +149,45 @@ def test_a_set_of_texts_has_the_same_order_in_every_server():
     assert orders[0] == orders[1]
 
 
+def test_what_is_said_holds_no_memory_address_which_would_differ_from_server_to_server():
+    lib = """
+        class Thing: ...
+        def f(x):
+            return f
+        def g(x):
+            raise ValueError(f"{Thing()} and {f} met")
+        def h(x):
+            return [Thing] + [Thing() for _ in range(9)]
+    """
+    tests = """
+        from lib import f, g, h
+        assert f(1) == 2
+        assert g(1) == 2
+        assert h(1) == 2
+        assert f(1) is None, f
+        assert "look at 0x7f" == 1
+    """
+    files = {"lib.py": textwrap.dedent(lib), "tests.py": textwrap.dedent(tests)}
+    said = []
+    for _ in range(2):
+        with open_sandbox("local", workers=1) as one:
+            outcomes = one.run_tests(files, "tests.py").outcomes
+            called = one.call(files, "lib.py", "g", [(1,)]).results[0].error
+            said.append(([message for _, _, message in outcomes], called))
+    thing = "<lib.Thing object>"
+    shown = f"[<class 'lib.Thing'>, {', '.join([thing] * 9)}]"
+    assert len(shown) > 80
+    assert said[0][0] == [
+        "f(1) got <function f> want 2",
+        f"ValueError lib.py:6: {thing} and <function f> met",
+        f"h(1) got {shown[:77]}... want 2",
+        "AssertionError tests.py:6: <function f>",
+        "\"look at 0x7f\" got 'look' want 1",
+    ]
+    assert said[0][1] == f"ValueError lib.py:6: {thing} and <function f> met"
+    assert said[0] == said[1]
+
+
 def test_tests_say_what_was_called_and_what_came_back(sandbox):
     tests = """\
     '''docstring'''

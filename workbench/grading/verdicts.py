@@ -20,7 +20,7 @@ from workbench.grading.evidence import collect_evidence
 from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict
 from workbench.sandbox import CallResult, CaseResult, LocalSandbox, TestsResult
 
-GRADER = "1"
+GRADER = "2"
 """Version of the rules below; stored in every verdict, raised when a rule changes."""
 _SHOWN_CHARS = 80
 _NO_SPLIT = 'needs tests run in a second process (mode "split"), not available yet'

@@ -209,8 +209,15 @@ def _segment(source, node):
 
 
 def _shown(value):
-    text = repr(value)
+    text = _without_addresses(repr(value))
     return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 3] + "..."
+
+
+def _without_addresses(text):
+    """`text` without what "<function f at 0x7f12a4f8>" says about memory: it differs from run to
+    run, a policy reads it, and one digit changes everything it samples afterwards."""
+    first, *rest = text.split(" at 0x")
+    return first + "".join(part.lstrip("0123456789abcdefABCDEF") for part in rest)
 
 
 def _status(error, otherwise):
@@ -224,7 +231,7 @@ def describe(error, box):
         if isinstance(error, SyntaxError) and error.filename:
             place, text = f"{error.filename}:{error.lineno}", str(error.msg)
         else:
-            place, text = _place(error.__traceback__, box), str(error)
+            place, text = _place(error.__traceback__, box), _without_addresses(str(error))
     except BaseException:  # the candidate's own __str__ may do anything
         place, text = "", "(its message could not be read)"
     where = f"{kind} {place}".rstrip().replace(f"{box}/", "")
