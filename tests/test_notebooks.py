@@ -64,6 +64,16 @@ def test_pip_is_called_in_a_first_cell_for_colab_alone_and_nowhere_else(path):
                 assert not re.search(rf"\b{word}\b", cell.source), cell.source
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
+def test_every_recall_question_has_an_answer_that_is_not_in_the_notebook(path):
+    cells = nbformat.read(path, as_version=4).cells
+    (last,) = (cell.source for cell in cells if "## Recall" in cell.source)
+    questions = re.findall(r"^\d+\. ", last, re.MULTILINE)
+    recall = runpy.run_path(str(TOP / "notebooks" / "solutions" / f"{path.stem}.py"))["RECALL"]
+    assert len(questions) == len(recall) >= 3
+    assert f"`RECALL` of `solutions/{path.stem}.py`" in last
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
 def test_the_answers_make_every_check_of_a_notebook_right(path, tmp_path, monkeypatch):

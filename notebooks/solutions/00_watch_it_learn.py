@@ -34,3 +34,14 @@ def restored(trajectory, task):
     often by rewriting a whole body as one line.
     """
     return dict(trajectory.final_files) == {**task.files, **task.reference}
+
+
+RECALL = (
+    "Because a policy can get better at tasks it has met without getting better at repairing bugs. "
+    "No function of `unseen` occurs in `practice` or in pretraining, so nothing can be remembered.",
+    "Nothing: all rewards are equal, so each equals the group's mean and every advantage is "
+    "zero. The same holds for a group in which all eight succeed.",
+    "Because it could make them say anything: `assert True` passes. Tests that decide must come "
+    "from where the agent cannot write, and be judged outside the process that runs its code.",
+)
+"""Answers to the recall questions, in their order."""

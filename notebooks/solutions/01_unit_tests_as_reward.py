@@ -55,3 +55,14 @@ def my_grader(result, cases):
         given = answer is not None and answer.status == "value"
         passed.append(given and same_value(answer.value, case.expected))
     return passed
+
+
+RECALL = (
+    "Because a program can look at everything in its process. If the expected values were there, "
+    "it could return them, or change what compares them.",
+    "Nothing under any of the three: all or nothing pays eight zeros, the pass fraction eight "
+    "halves, compile credit eight times 0.2. Only differences within a group become advantages.",
+    "To be surer: what eight tries would have found is now found at once. No task came within "
+    "reach that was not within reach before.",
+)
+"""Answers to the recall questions, in their order."""

@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from workbench import checks
+from workbench.checks import memory
 from workbench.credit import group_advantages
 
 
@@ -145,15 +146,21 @@ def test_a_tensor_that_is_changed_is_told_and_the_reader_s_own_is_kept(capsys):
     assert "your function changed its argument; work on a copy" in capsys.readouterr().out
 
 
-def test_a_stub_after_a_right_answer_is_solved_no_longer():
+def test_what_was_solved_once_stays_so_for_the_reader_and_a_grader_asks_for_the_newest(capsys):
     def stub(x):
         raise NotImplementedError
 
     checks.run("00-e", abs, [((-1,), 1)])
     checks.run("00-e", stub, [((-1,), 1)])
-    assert checks.solved["00-e"] is False and checks.results()["00-e"].status == "wrong"
+    assert checks.solved["00-e"] is False and checks.results()["00-e"].status == "solved"
     with pytest.raises(AssertionError, match="not attempted yet"):
         checks.require("00-e")
+    checks.run("00-e", lambda x: x, [((-1,), 1)])
+    assert checks.solved["00-e"] is False and checks.results()["00-e"].status == "solved"
+    with pytest.raises(AssertionError, match="expected 1"):
+        checks.require("00-e")
+    memory.forget()
+    assert checks.results("00")["00-e"].status == "not attempted"
 
 
 def test_a_case_s_story_is_told_in_place_of_its_arguments(capsys):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from workbench.reproduce import reproduce
-from workbench.reproduce.single_turn import tied_share
+from workbench.reproduce.single_turn import attempts_until, tied_share
 
 pytestmark = pytest.mark.slow
 HEAD = {
@@ -69,8 +69,10 @@ def test_cheat(untrained, tmp_path, capsys):
 def test_single_turn_trains_each_base_with_each_reward(untrained, tmp_path, capsys):
     found = stored("single-turn", untrained, tmp_path)
     names = ["untrained", "all_or_nothing", "pass_fraction", "compile_credit"]
-    assert list(found["arms"]) == [f"{base}-{n}" for base in ("shipped", "weak") for n in names]
-    assert found["weak_base"]["policy_hash"] != found["policy_hash"]
+    bases = ["shipped", "weak", "stumbling"]
+    assert list(found["arms"]) == [f"{base}-{n}" for base in bases for n in names]
+    hashes = found["policy_hashes"]
+    assert hashes["shipped"] == found["policy_hash"] and len(set(hashes.values())) == 3
     curves = found["arms"]["weak-pass_fraction"]["curves"]
     assert [len(seed) for seed in curves["solved_share"]] == [1]
     assert "pass fraction" in capsys.readouterr().out
@@ -79,3 +81,8 @@ def test_single_turn_trains_each_base_with_each_reward(untrained, tmp_path, caps
 def test_the_share_of_tied_groups_is_of_the_groups_there_were():
     arm = {"curves": {"num_tied": [[2, 2, 1, 0, 0, 0, 0, 0], [2, 0, 0, 0, 0, 0, 0, 0]]}}
     assert tied_share(arm, num_groups=2) == 0.75  # the first two of eight iterations
+
+
+def test_how_fast_an_arm_learns_is_counted_in_attempts():
+    arm = {"curves": {"solved_share": [[0.1, 0.5, 0.4], [None, 0.2, 0.6], [0.1, 0.2, 0.49]]}}
+    assert attempts_until(arm, per_iteration=128) == [256, 384, None]

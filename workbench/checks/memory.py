@@ -14,6 +14,8 @@ truths: dict[str, Any] = {}
 """What came out, by question."""
 solved: dict[str, bool] = {}
 """Whether the reader's newest attempt at each exercise was right."""
+once_solved: set[str] = set()
+"""Exercises of which some attempt was right: to try another way afterwards takes nothing away."""
 attempts: dict[str, int] = {}
 """How often an exercise was checked that was no longer the stub."""
 hints_used: dict[str, int] = {}
@@ -32,6 +34,8 @@ def judged(question: str, right: bool, text: str) -> None:
     """Remember an attempt and whether it was right, and print what was found."""
     attempts[question] = attempts.get(question, 0) + 1
     solved[question] = right
+    if right:
+        once_solved.add(question)
     say(question, text)
 
 
@@ -43,5 +47,5 @@ def not_attempted(question: str) -> None:
 
 def forget() -> None:
     """Start again, as a new kernel would."""
-    for remembered in (guesses, truths, solved, attempts, hints_used, said):
+    for remembered in (guesses, truths, solved, once_solved, attempts, hints_used, said):
         remembered.clear()

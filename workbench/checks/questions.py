@@ -79,7 +79,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
     ),
     Question(
-        "01-a", "01", "hidden cases that the hack passes", "prediction",
+        "01-a", "01", "hidden cases that the mistake passes", "prediction",
         guess="number", between=(0, 6),
     ),
     Question(

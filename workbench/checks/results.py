@@ -37,7 +37,7 @@ class QuestionResult:
     points: float
     """What a right answer is worth."""
     status: Status
-    """A prediction is guessed or not attempted."""
+    """"solved" if any attempt was right; a prediction is guessed or not attempted."""
     attempts: int
     """How often it was checked, stubs not counted."""
     hints_used: int
@@ -131,7 +131,7 @@ def collect(folder: str | Path) -> pandas.DataFrame:
 def _result(question: str) -> QuestionResult:
     known = find(question) or Question(question, "", "")
     attempts = memory.attempts.get(question, 0)
-    if memory.solved.get(question):
+    if question in memory.once_solved:
         status = "solved"
     elif attempts:
         status = "wrong"

@@ -137,7 +137,7 @@ def compared_curves(
             axes.fill_between(xs, np.clip(low, 0, 1), np.clip(high, 0, 1), color=colour, alpha=0.12)
             top = max(top, float(np.nanmax([*high, *(r.estimate for r in rates)])))
         style.tidy(axes, title=title, x="RL iteration", y=y if axes is axes_of[0] else "")
-        style.percent(axes, min(1.05, 1.15 * top))
+        style.percent(axes, min(1.05, 1.15 * top) or 1.05)
     figure.legend(*axes_of[0].get_legend_handles_labels(), loc="outside lower center",
                   ncols=len(ARM_LOOKS), frameon=False)  # fmt: skip
     return figure

@@ -99,11 +99,12 @@ CLAIMS = {
         Claim(
             "single-turn",
             "RL on `functions` paid by all-or-nothing, by pass fraction and with credit for "
-            "compiling, from the shipped base and from one that is hardly ever right: solve rates "
-            "on 256 test tasks",
-            "about 25 CPU-minutes for 3 seeds, 13 on two cores",
-            "what partial credit does with other tests, other weights, or a base that is weak in "
-            "another way: the weak base here saw a sixteenth of the pretraining",
+            "compiling, from the shipped base, from one that lacks the skill (a sixteenth of the "
+            "pretraining) and from one taught to stumble over it (answers Python refuses): solve "
+            "rates on 256 test tasks, and how many attempts it took",
+            "about 40 CPU-minutes for 3 seeds, 20 on two cores",
+            "what partial credit does with other tests, other weights or longer training; the two "
+            "handicapped bases are made to order, not found",
             3,
         ),
         Claim(
