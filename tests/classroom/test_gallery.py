@@ -11,6 +11,7 @@ from workbench.classroom import ClassroomError, gallery, make_gallery
 from workbench.classroom.formulas import with_pictures
 
 TOP = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((TOP / "notebooks").glob("*.ipynb"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 WIDGET_CELL = """
@@ -47,13 +48,20 @@ def kernels_find_us(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(TOP))
 
 
-def test_a_page_loads_nothing_and_runs_nothing():
-    path = TOP / "notebooks" / "00_watch_it_learn.ipynb"
-    text = gallery.page(nbformat.read(path, as_version=4), "00 · Watch it learn")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_page_loads_nothing_and_runs_nothing(path):
+    text = gallery.page(nbformat.read(path, as_version=4), path.stem)
     assert Loads(text).found == []
     assert "@import" not in text and "url(http" not in text
-    assert "<title>00 · Watch it learn</title>" in text
-    assert "my_guess" in text and "What does the agent face?" in text
+    assert f"<title>{path.stem}</title>" in text
+    assert "my_guess" in text and "## " not in text
+
+
+def test_a_picture_of_a_notebook_is_inside_its_page(tmp_path):
+    cell = nbformat.v4.new_markdown_cell("![a curve](curve.png)")
+    (tmp_path / "curve.png").write_bytes(b"png")
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    assert "base64,cG5n" in gallery.page(notebook, "01", tmp_path)
 
 
 def test_formulas_become_pictures_and_code_stays():

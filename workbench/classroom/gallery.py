@@ -57,7 +57,7 @@ def make_gallery(
         notebook = executed(path)
         title = notebook.cells[0].source.split("\n")[0].lstrip("# ")
         made.append(out / f"{path.stem}.html")
-        made[-1].write_text(page(notebook, title), "utf-8")
+        made[-1].write_text(page(notebook, title, path.parent), "utf-8")
     made.append(out / "index.html")
     made[-1].write_text(_index(sorted(out.glob("*.html"))), "utf-8")
     return made
@@ -97,8 +97,11 @@ def executed(path: Path) -> Any:
     raise ClassroomError(f"{path.name}: cell {number} ({cell.id}), `{first}`, failed: {what}")
 
 
-def page(notebook: Any, title: str) -> str:
-    """The HTML of an executed notebook, in one text that loads nothing."""
+def page(notebook: Any, title: str, folder: Path = NOTEBOOKS) -> str:
+    """The HTML of an executed notebook, in one text that loads nothing.
+
+    folder: where the notebook lies; its pictures are found from there.
+    """
     from jinja2 import DictLoader
     from nbconvert import HTMLExporter
 
@@ -111,7 +114,8 @@ def page(notebook: Any, title: str) -> str:
         embed_images=True,
         exclude_anchor_links=True,
     )
-    text, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title}})
+    resources = {"metadata": {"name": title, "path": str(folder)}}
+    text, _ = exporter.from_notebook_node(notebook, resources)
     return text
 
 
