@@ -13,7 +13,7 @@ import pytest
 
 from workbench import checks
 from workbench.classroom import ClassroomError, find_notebooks, make_course, make_gallery
-from workbench.classroom.course import CHECKS, course_notebook
+from workbench.classroom.course import CHECKS, PICTURES, course_notebook
 from workbench.commands import run as run_command
 
 TOP = Path(__file__).resolve().parents[2]
@@ -201,6 +201,13 @@ def test_a_course_has_all_points_of_its_notebook(path, tmp_path):
     asked = [one for one in checks.QUESTIONS if one.notebook == path.name[:2]]
     worth = {path.stem: sum(one.points for one in asked)}
     assert make_course(tmp_path, [path.stem]) == worth
+
+
+def test_a_course_s_notebook_finds_its_pictures(tmp_path):
+    make_course(tmp_path, ["01"])
+    (notebook,) = tmp_path.glob("source/01*/*.ipynb")
+    shown = PICTURES.findall(notebook.read_text("utf-8"))
+    assert shown and all((notebook.parent / name).stat().st_size > 1000 for name in shown)
 
 
 def test_a_course_is_never_written_over(folder, tmp_path):

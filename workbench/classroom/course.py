@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,10 @@ c.ExecutePreprocessor.timeout = 600  # seconds a cell
 '''
 
 
+PICTURES = re.compile(r"\]\((pictures/[\w./-]+)\)")
+"""A notebook's own picture in its text: ![what it shows](pictures/NAME.png)."""
+
+
 def make_course(
     out: str | Path, names: Sequence[str] = (), folder: Path = NOTEBOOKS
 ) -> dict[str, float]:
@@ -72,6 +78,7 @@ def make_course(
     for path, notebook in courses.items():
         make_folder(targets[path].parent)
         nbformat.write(notebook, targets[path])
+        _copy_pictures(path, targets[path].parent)
         points[path.stem] = sum(
             cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells
         )
@@ -79,6 +86,13 @@ def make_course(
     if not config.exists():
         config.write_text(CONFIG.replace("{top!r}", repr(str(NOTEBOOKS.parent))), "utf-8")
     return points
+
+
+def _copy_pictures(path: Path, target: Path) -> None:
+    """Copy the pictures that the notebook's text shows, as PICTURES says they lie."""
+    for name in sorted(set(PICTURES.findall(path.read_text("utf-8")))):
+        make_folder((target / name).parent)
+        shutil.copyfile(path.parent / name, target / name)
 
 
 def course_notebook(path: Path) -> Any:
