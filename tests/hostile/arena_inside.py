@@ -1,0 +1,333 @@
+"""The inside of the arena: PID 1 builds the walls, plants the canaries, runs one command, looks.
+
+Stage: tests. Started by `arena.run` as `python -I -S arena_inside.py`, with the job as JSON on
+standard input; writes what it saw as JSON to standard output. Two layers, because a mount made
+by more privileged hands cannot be undone by less privileged ones: PID 1 (root, or root of a user
+namespace) makes pid and mount namespaces and a root of tmpfs and read-only binds; the command runs
+in a further user namespace, with network, ipc and host name of its own, as root of nothing.
+Left out: seccomp. Kernel bugs are not what these programs are about.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import canaries  # noqa: E402  (found beside this file: the interpreter runs isolated)
+
+NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+RDONLY, REMOUNT, BIND, REC, PRIVATE, DETACH = 1, 32, 4096, 16384, 1 << 18, 2
+PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+OUTER_ID, IDS = 1_000_000, 65_536
+"""Root starts here: the arena's users 0..65535 are users of the machine that own nothing."""
+OUTPUT_CAP = 200_000
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def must(result: int, what: str) -> None:
+    """Raise OSError naming `what` if a libc call failed."""
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int = 0, data: str = "") -> None:
+    """mount(2), with OSError."""
+    kind_bytes = kind.encode() if kind else None
+    done = libc.mount(source.encode(), target.encode(), kind_bytes, flags, data.encode() or None)
+    must(done, f"mount {target}")
+
+
+def build_root(top: str, binds: list[list[str]]) -> None:
+    """A root of tmpfs with read-only binds, made in the mount namespace of PID 1."""
+    mount("none", "/", None, REC | PRIVATE)
+    mount("tmpfs", top, "tmpfs", 0, "size=1m,mode=755")
+    for path in ("/proc", "/tmp", "/dev/shm", "/home/user", "/var/tmp", "/canary", "/attempt"):
+        os.makedirs(top + path, exist_ok=True)
+    for path in ("/tmp", "/dev/shm", "/home/user", "/var/tmp", "/canary", "/attempt"):
+        mount("tmpfs", top + path, "tmpfs", 0, "size=48m,nr_inodes=6000,mode=777")
+    for path, inside in binds:
+        target = top + inside
+        if os.path.isdir(path):
+            os.makedirs(target, exist_ok=True)
+        else:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            Path(target).touch()
+        mount(path, target, None, BIND)
+        if not path.startswith("/dev/"):
+            kept = os.statvfs(target).f_flag & (2 | 4 | 8)  # nosuid, nodev, noexec are locked
+            mount("none", target, None, BIND | REMOUNT | RDONLY | kept)
+    for link in ("bin", "sbin", "lib", "lib32", "lib64"):
+        if os.path.islink("/" + link):
+            os.symlink(os.readlink("/" + link), f"{top}/{link}")
+    os.symlink("/proc/self/fd", top + "/dev/fd")
+    mount("proc", top + "/proc", "proc")
+    os.chdir(top)
+    must(libc.syscall(PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
+    must(libc.umount2(b".", DETACH), "umount the old root")
+    os.chdir("/")
+
+
+def write_maps(pid: int, inner: int, outer: int, count: int) -> None:
+    """Say which users a process's new user namespace has."""
+    if count == 1:
+        Path(f"/proc/{pid}/setgroups").write_text("deny")
+    for name in ("gid_map", "uid_map"):
+        Path(f"/proc/{pid}/{name}").write_text(f"{inner} {outer} {count}")
+
+
+def loopback_up() -> None:
+    """Switch on lo of a fresh network namespace."""
+    with socket.socket(type=socket.SOCK_DGRAM) as control:
+        request = struct.pack("16sh14x", b"lo", 1 | 64)  # IFF_UP | IFF_RUNNING
+        fcntl.ioctl(control, 0x8914, request)  # SIOCSIFFLAGS
+
+
+def limit(memory_mb: int) -> None:
+    """Rlimits of everything inside; hard ones, and nobody inside may raise them."""
+    for kind, most in (
+        (resource.RLIMIT_AS, memory_mb << 20),
+        (resource.RLIMIT_NPROC, 160),
+        (resource.RLIMIT_FSIZE, 256 << 20),
+        (resource.RLIMIT_NOFILE, 512),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def become_trainer(job: dict, pipes: dict[str, int], as_root: bool) -> None:
+    """The child of PID 1: own namespaces, the canary process, then the command. Never returns."""
+    must(libc.unshare(NEWUSER | NEWNS | NEWNET | NEWIPC | NEWUTS | NEWCGROUP), "unshare")
+    os.write(pipes["unshared"], b"!")
+    os.read(pipes["mapped"], 1)
+    if as_root:
+        os.setgroups([])
+    inner = 0 if as_root else 1000
+    os.setresgid(inner, inner, inner)
+    os.setresuid(inner, inner, inner)
+    loopback_up()
+    if os.fork() == 0:
+        if os.fork() == 0:
+            os.setsid()
+            for fd in (0, 1, 2, *pipes.values()):
+                if fd != pipes["guard"]:
+                    os.close(fd)
+            canaries.stand_guard(pipes["guard"])
+        os._exit(0)
+    os.wait()
+    os.read(pipes["go"], 1)
+    limit(job["memory_mb"])
+    os.dup2(pipes["stdin"], 0)
+    os.dup2(pipes["output"], 1)
+    os.dup2(pipes["output"], 2)
+    os.dup2(pipes["report"], 200)
+    os.closerange(3, 200)
+    os.set_inheritable(200, True)
+    os.chdir("/attempt")
+    os.execve(job["command"][0], job["command"], job["env"])
+
+
+def start(job: dict, as_root: bool) -> tuple[int, int, dict[str, int]]:
+    """(PID of the trainer, PID of the canary, our ends of its pipes); it waits for "go"."""
+    theirs, ours = {}, {}
+    for name in ("unshared", "guard", "output", "report"):
+        ours[name], theirs[name] = os.pipe()
+    for name in ("mapped", "go", "stdin"):
+        theirs[name], ours[name] = os.pipe()
+    trainer = os.fork()
+    if trainer == 0:
+        for fd in ours.values():
+            os.close(fd)
+        try:
+            become_trainer(job, theirs, as_root)
+        except BaseException as error:
+            os.write(2, f"no command: {error!r}".encode())
+        os._exit(99)
+    for fd in theirs.values():
+        os.close(fd)
+    if os.read(ours["unshared"], 1):
+        write_maps(trainer, *((0, OUTER_ID, IDS) if as_root else (1000, 0, 1)))
+        os.write(ours["mapped"], b"!")
+    canary = int(os.read(ours["guard"], 20) or b"0")
+    return trainer, canary, ours
+
+
+def watch(job: dict, trainer: int, ours: dict[str, int]) -> tuple[str, list, bytes]:
+    """(how the trainer ended, what it reported, its output); kills it at the deadline.
+
+    The clock of `deadline_s` starts at the first report: an interpreter starts slowly now and then.
+    """
+    os.write(ours["go"], b"!")
+    feed, text = ours["stdin"], job["stdin"].encode()
+    os.set_blocking(feed, False)
+    reports, output = b"", b""
+    latest = time.monotonic() + job["start_s"]
+    started, status = False, None
+    while status is None and time.monotonic() < latest:
+        writers = [feed] if feed is not None else []
+        readers = [ours["output"], ours["report"]]
+        ready, writable, _ = select.select(readers, writers, [], 0.02)
+        if writable:
+            try:
+                text = text[os.write(feed, text[:60_000]) :]
+            except BrokenPipeError:
+                text = b""
+            if not text:
+                os.close(feed)
+                feed = None
+        if ours["output"] in ready and len(output) < OUTPUT_CAP:
+            output += os.read(ours["output"], 65_536)
+        if ours["report"] in ready:
+            reports += os.read(ours["report"], 65_536)
+            if not started and reports:
+                started, latest = True, time.monotonic() + job["deadline_s"]
+        pid, code = os.waitpid(trainer, os.WNOHANG)
+        status = code if pid else None
+    ended = "deadline" if status is None else f"exit {os.waitstatus_to_exitcode(status)}"
+    for name in ("output", "report"):
+        os.set_blocking(ours[name], False)
+    try:
+        while chunk := os.read(ours["report"], 65_536):
+            reports += chunk
+    except BlockingIOError:
+        pass
+    try:
+        output += os.read(ours["output"], 65_536)
+    except BlockingIOError:
+        pass
+    return ended, [decoded(line) for line in reports.splitlines()], output
+
+
+def decoded(line: bytes) -> object:
+    """A line of the report; junk stays text."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {"junk": line[:200].decode("utf-8", "replace")}
+
+
+def look_inside(namespaces: list[int], canary: int) -> canaries.Look:
+    """`canaries.look` from PID 1, with sockets and ipc of the trainer's namespaces."""
+    import pickle
+
+    out, into = os.pipe()
+    if (child := os.fork()) == 0:
+        for fd in namespaces:
+            must(libc.setns(fd, 0), "setns")
+        found = canaries.sockets(), canaries.ipc(), canaries.system()
+        os.write(into, pickle.dumps(found))
+        os._exit(0)
+    os.close(into)
+    os.waitpid(child, 0)
+    with os.fdopen(out, "rb") as pipe:
+        sockets, ipc, system = pickle.loads(pipe.read())  # from our own child
+    seen = canaries.look(canary)
+    return canaries.Look(seen.files, seen.processes, sockets, ipc, system)
+
+
+def as_init(job: dict, as_root: bool) -> dict:
+    """PID 1: build, start, watch, look again, kill all."""
+    libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    must(libc.unshare(NEWNS), "unshare mounts")
+    build_root(job["top"], job["binds"])
+    canaries.plant(job["secret"], OUTER_ID if as_root else 0)
+    trainer, canary, ours = start(job, as_root)
+    libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: nobody inside reads or traces PID 1
+    if not canary:
+        raise OSError(f"the namespaces could not be made: {os.read(ours['report'], 500)!r}")
+    namespaces = [os.open(f"/proc/{trainer}/ns/{name}", os.O_RDONLY) for name in ("ipc", "net")]
+    namespaces.append(os.open(f"/proc/{trainer}/ns/uts", os.O_RDONLY))
+    before = look_inside(namespaces, canary)
+    ended, reports, output = watch(job, trainer, ours)
+    effects = []
+    if ended == "deadline":
+        os.kill(trainer, signal.SIGKILL)
+        os.waitpid(trainer, 0)
+        effects.append("hang: the trainer still waited at the deadline")
+    elif ended != "exit 0":
+        effects.append(f"trainer: died ({ended})")
+    time.sleep(job["settle_s"])
+    # The trainer has ended and is gone: only the canary and PID 1 should be left.
+    after = look_inside(namespaces, canary)
+    after.processes[trainer] = "trainer"
+    effects += canaries.changes(before, after)
+    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    if peak_mb > job["peak_mb"]:
+        effects.append(f"memory: peak of {peak_mb} MB")
+    if b"\x1b" in output:
+        effects.append("terminal: escape codes in the trainer's output")
+    text = output[-20_000:].decode("utf-8", "replace")
+    return {"ended": ended, "reports": reports, "output": text, "effects": effects}
+
+
+def main() -> None:
+    """Make the outer namespaces, become PID 1 in a child, hand its answer on."""
+    job = json.load(sys.stdin)
+    uid, gid = os.getuid(), os.getgid()
+    as_root = uid == 0
+    if not as_root:
+        must(libc.unshare(NEWUSER), "unshare user")
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
+        Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
+    must(libc.unshare(NEWPID), "unshare pid")
+    waits, tells = os.pipe()
+    init = os.fork()
+    if init == 0:
+        os.read(waits, 1)
+        try:
+            answer = as_init(job, as_root)
+        except BaseException as error:
+            import traceback; answer = {"no_arena": traceback.format_exc()}
+        os.write(1, json.dumps(answer).encode())
+        os._exit(0)
+    groups = cgroups(init, job)
+    os.write(tells, b"!")
+    os.waitpid(init, 0)
+    for group in groups:
+        for _ in range(50):
+            try:
+                group.rmdir()
+                break
+            except OSError:
+                time.sleep(0.02)
+
+
+def cgroups(pid: int, job: dict) -> list[Path]:
+    """Memory and process limits for all together, where a control group can be made."""
+    made = []
+    most, number = str(job["memory_mb"] << 20), "200"
+    for top, name, value in (
+        ("memory", "memory.limit_in_bytes", most),
+        ("pids", "pids.max", number),
+        (".", "memory.max", most),
+    ):
+        group = Path("/sys/fs/cgroup", top, f"arena-{pid}")
+        try:
+            if not (group.parent / "cgroup.procs").exists():
+                continue
+            group.mkdir()
+            made.append(group)
+            (group / name).write_text(value)
+            (group / "cgroup.procs").write_text(str(pid))
+        except OSError:
+            continue
+    return made
+
+
+if __name__ == "__main__":
+    main()
