@@ -17,7 +17,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -63,62 +63,52 @@ def real_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def run(
-    command: Sequence[str],
-    *,
-    stdin: str = "",
-    env: Mapping[str, str] | None = None,
-    deadline_s: float = 20.0,
-    settle_s: float = 0.1,
-    secret: str = "",
-    memory_mb: int = 3000,
-    peak_mb: int = 700,
-) -> Seen:
-    """What happens when `command` runs in a new arena.
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One command to run inside."""
+
+    command: Sequence[str]
+    """What to execute, with paths of the inside (PYTHON, PROJECT)."""
+    stdin: str = ""
+    """What it reads."""
+    secret: str = dataclasses.field(default_factory=lambda: secrets.token_hex(8))
+    """Text of the canary file that nobody may read, and of $HOSTILE_SECRET."""
+    deadline_s: float = 20.0
+    """Seconds from its first report until it is killed."""
+    settle_s: float = 0.1
+    """Pause before the canaries are looked at, for what comes late."""
+    peak_mb: int = 700
+    """A process that used more memory is told as an effect."""
+
+
+def run_all(jobs: Sequence[Job], memory_mb: int = 3000) -> list[Seen]:
+    """What happens when each job runs, one after the other, in fresh namespaces and folders.
 
     Args:
-        stdin: what it reads.
-        env: more variables; it inherits none but PATH.
-        deadline_s: seconds from its first report until it is killed.
-        settle_s: pause before the canaries are looked at, for what comes late.
-        secret: text of the canary file that nobody may read; "" = drawn at random.
         memory_mb: address space of one process, and of all together where cgroups are to be had.
-        peak_mb: a process that used more is told as an effect.
     Raises:
         RuntimeError: no arena can be had here (see `why_not`).
     """
-    secret = secret or secrets.token_hex(8)
-    inside = {"PATH": "/usr/bin:/bin", "HOME": "/home/user", "HOSTILE_SECRET": secret}
-    job = {
-        "command": list(command),
-        "stdin": stdin,
-        "env": inside | {"PYTHONPATH": PROJECT, "PYTHONDONTWRITEBYTECODE": "1"} | dict(env or {}),
-        "binds": binds(),
-        "deadline_s": deadline_s,
-        "start_s": 60.0,
-        "settle_s": settle_s,
-        "secret": secret,
-        "memory_mb": memory_mb,
-        "peak_mb": peak_mb,
-    }
+    plan = {"binds": binds(), "memory_mb": memory_mb, "jobs": []}
+    for job in jobs:
+        env = {"PATH": "/usr/bin:/bin", "HOME": "/home/user", "HOSTILE_SECRET": job.secret}
+        env |= {"PYTHONPATH": PROJECT, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        more = {"env": env, "start_s": 60.0, "memory_mb": memory_mb}
+        plan["jobs"].append(dataclasses.asdict(job) | more)
     with tempfile.TemporaryDirectory(prefix="arena-") as top:
         script = str(Path(__file__).with_name("arena_inside.py"))
         done = subprocess.run(
             [sys.executable, "-I", "-S", script],
-            input=json.dumps(job | {"top": top}),
+            input=json.dumps(plan | {"top": top}),
             capture_output=True,
             text=True,
-            timeout=deadline_s + 90,
+            timeout=sum(job.deadline_s + 60 for job in jobs),
         )
-    try:
-        answer = json.loads(done.stdout)
-    except ValueError:
-        raise RuntimeError(f"no arena: {done.stderr.strip()[-400:] or done.returncode}")
-    if "no_arena" in answer:
-        raise RuntimeError(f"no arena: {answer['no_arena']}")
-    return Seen(
-        answer["ended"], tuple(answer["reports"]), tuple(answer["effects"]), answer["output"]
-    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    failed = next((answer["no_arena"] for answer in answers if "no_arena" in answer), None)
+    if failed or len(answers) != len(jobs):
+        raise RuntimeError(f"no arena: {failed or done.stderr[-400:] or done.returncode}")
+    return [Seen(a["ended"], tuple(a["reports"]), tuple(a["effects"]), a["output"]) for a in answers]
 
 
 @functools.cache
@@ -127,7 +117,7 @@ def why_not() -> str:
     if sys.platform != "linux":
         return f"needs Linux namespaces, this is {sys.platform}"
     try:
-        seen = run([PYTHON, "-c", "import os; os.write(200, b'1')"])
+        seen = run_all([Job([PYTHON, "-c", "import os; os.write(200, b'1')"])])[0]
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         return str(error)
     return "" if seen.reports == (1,) else f"an arena ran nothing: {seen}"

@@ -1,10 +1,10 @@
-"""The inside of the arena: PID 1 builds the walls, plants the canaries, runs one command, looks.
+"""The inside of the arena: PID 1 builds walls, plants canaries, runs commands, looks.
 
-Stage: tests. Started by `arena.run` as `python -I -S arena_inside.py`, with the job as JSON on
-standard input; writes what it saw as JSON to standard output. Two layers, because a mount made
+Stage: tests. Started by `arena.run_all` as `python -I -S arena_inside.py`, with the plan as JSON on
+standard input; writes what it saw to standard output, a line for each job. Two layers, because a mount made
 by more privileged hands cannot be undone by less privileged ones: PID 1 (root, or root of a user
 namespace) makes pid and mount namespaces and a root of tmpfs and read-only binds; the command runs
-in a further user namespace, with network, ipc and host name of its own, as root of nothing.
+in a further user namespace made for it, with network, ipc and host name of its own, as root of nothing.
 Left out: seccomp. Kernel bugs are not what these programs are about.
 """
 
@@ -33,6 +33,7 @@ PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 OUTER_ID, IDS = 1_000_000, 65_536
 """Root starts here: the arena's users 0..65535 are users of the machine that own nothing."""
 OUTPUT_CAP = 200_000
+FOLDERS = ("/tmp", "/dev/shm", "/home/user", "/var/tmp", "/canary", "/attempt")
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -50,14 +51,19 @@ def mount(source: str, target: str, kind: str | None, flags: int = 0, data: str 
     must(done, f"mount {target}")
 
 
+def fresh_folders(top: str = "") -> None:
+    """An empty, small file system in the place of every folder that may be written."""
+    for path in FOLDERS:
+        mount("tmpfs", top + path, "tmpfs", 0, "size=48m,nr_inodes=6000,mode=777")
+
+
 def build_root(top: str, binds: list[list[str]]) -> None:
     """A root of tmpfs with read-only binds, made in the mount namespace of PID 1."""
     mount("none", "/", None, REC | PRIVATE)
     mount("tmpfs", top, "tmpfs", 0, "size=1m,mode=755")
-    for path in ("/proc", "/tmp", "/dev/shm", "/home/user", "/var/tmp", "/canary", "/attempt"):
+    for path in ("/proc", *FOLDERS):
         os.makedirs(top + path, exist_ok=True)
-    for path in ("/tmp", "/dev/shm", "/home/user", "/var/tmp", "/canary", "/attempt"):
-        mount("tmpfs", top + path, "tmpfs", 0, "size=48m,nr_inodes=6000,mode=777")
+    fresh_folders(top)
     for path, inside in binds:
         target = top + inside
         if os.path.isdir(path):
@@ -69,7 +75,7 @@ def build_root(top: str, binds: list[list[str]]) -> None:
         if not path.startswith("/dev/"):
             kept = os.statvfs(target).f_flag & (2 | 4 | 8)  # nosuid, nodev, noexec are locked
             mount("none", target, None, BIND | REMOUNT | RDONLY | kept)
-    for link in ("bin", "sbin", "lib", "lib32", "lib64"):
+    for link in ("bin", "sbin", "lib", "lib64"):
         if os.path.islink("/" + link):
             os.symlink(os.readlink("/" + link), f"{top}/{link}")
     os.symlink("/proc/self/fd", top + "/dev/fd")
@@ -166,8 +172,8 @@ def start(job: dict, as_root: bool) -> tuple[int, int, dict[str, int]]:
     return trainer, canary, ours
 
 
-def watch(job: dict, trainer: int, ours: dict[str, int]) -> tuple[str, list, bytes]:
-    """(how the trainer ended, what it reported, its output); kills it at the deadline.
+def watch(job: dict, trainer: int, ours: dict[str, int]) -> tuple[str, list, bytes, int]:
+    """(how the trainer ended, its reports, its output, peak memory in MB); it is gone afterwards.
 
     The clock of `deadline_s` starts at the first report: an interpreter starts slowly now and then.
     """
@@ -195,9 +201,12 @@ def watch(job: dict, trainer: int, ours: dict[str, int]) -> tuple[str, list, byt
             reports += os.read(ours["report"], 65_536)
             if not started and reports:
                 started, latest = True, time.monotonic() + job["deadline_s"]
-        pid, code = os.waitpid(trainer, os.WNOHANG)
+        pid, code, used = os.wait4(trainer, os.WNOHANG)
         status = code if pid else None
     ended = "deadline" if status is None else f"exit {os.waitstatus_to_exitcode(status)}"
+    if status is None:
+        os.kill(trainer, signal.SIGKILL)
+        used = os.wait4(trainer, 0)[2]
     for name in ("output", "report"):
         os.set_blocking(ours[name], False)
     try:
@@ -209,7 +218,7 @@ def watch(job: dict, trainer: int, ours: dict[str, int]) -> tuple[str, list, byt
         output += os.read(ours["output"], 65_536)
     except BlockingIOError:
         pass
-    return ended, [decoded(line) for line in reports.splitlines()], output
+    return ended, [decoded(line) for line in reports.splitlines()], output, used.ru_maxrss >> 10
 
 
 def decoded(line: bytes) -> object:
@@ -239,44 +248,62 @@ def look_inside(namespaces: list[int], canary: int) -> canaries.Look:
     return canaries.Look(seen.files, seen.processes, sockets, ipc, system)
 
 
-def as_init(job: dict, as_root: bool) -> dict:
-    """PID 1: build, start, watch, look again, kill all."""
-    libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    must(libc.unshare(NEWNS), "unshare mounts")
-    build_root(job["top"], job["binds"])
+def one_job(job: dict, as_root: bool) -> dict:
+    """Fresh folders and canaries, the command, what it did; then an end to all it left."""
+    fresh_folders()
     canaries.plant(job["secret"], OUTER_ID if as_root else 0)
+    libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, inherited by the child whose maps we write
     trainer, canary, ours = start(job, as_root)
-    libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: nobody inside reads or traces PID 1
+    libc.prctl(4, 0, 0, 0, 0)  # nobody inside reads or traces PID 1
     if not canary:
-        raise OSError(f"the namespaces could not be made: {os.read(ours['report'], 500)!r}")
-    namespaces = [os.open(f"/proc/{trainer}/ns/{name}", os.O_RDONLY) for name in ("ipc", "net")]
-    namespaces.append(os.open(f"/proc/{trainer}/ns/uts", os.O_RDONLY))
+        raise OSError(f"the namespaces could not be made: {os.read(ours['output'], 500)!r}")
+    namespaces = [os.open(f"/proc/{trainer}/ns/{name}", 0) for name in ("ipc", "net", "uts")]
     before = look_inside(namespaces, canary)
-    ended, reports, output = watch(job, trainer, ours)
+    ended, reports, output, peak_mb = watch(job, trainer, ours)
     effects = []
     if ended == "deadline":
-        os.kill(trainer, signal.SIGKILL)
-        os.waitpid(trainer, 0)
         effects.append("hang: the trainer still waited at the deadline")
     elif ended != "exit 0":
         effects.append(f"trainer: died ({ended})")
     time.sleep(job["settle_s"])
-    # The trainer has ended and is gone: only the canary and PID 1 should be left.
     after = look_inside(namespaces, canary)
-    after.processes[trainer] = "trainer"
+    before.processes.pop(trainer)  # it has ended; whoever is left is not welcome
     effects += canaries.changes(before, after)
-    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
     if peak_mb > job["peak_mb"]:
         effects.append(f"memory: peak of {peak_mb} MB")
     if b"\x1b" in output:
         effects.append("terminal: escape codes in the trainer's output")
+    for fd in (*namespaces, *(ours[name] for name in ("output", "report", "mapped", "go"))):
+        os.close(fd)
+    end_all()
     text = output[-20_000:].decode("utf-8", "replace")
     return {"ended": ended, "reports": reports, "output": text, "effects": effects}
 
 
+def end_all() -> None:
+    """Kill and reap every process of the arena but PID 1; take the folders down."""
+    try:
+        while True:
+            os.kill(-1, signal.SIGKILL)
+            os.waitpid(-1, 0)
+    except (ChildProcessError, ProcessLookupError):
+        pass
+    for path in FOLDERS:
+        must(libc.umount2(path.encode(), DETACH), f"umount {path}")
+
+
+def as_init(plan: dict, as_root: bool) -> None:
+    """PID 1: build the root, then one job after the other; an answer is a line."""
+    libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    must(libc.unshare(NEWNS), "unshare mounts")
+    build_root(plan["top"], plan["binds"])
+    for job in plan["jobs"]:
+        print(json.dumps(one_job(job, as_root)), flush=True)
+
+
 def main() -> None:
-    """Make the outer namespaces, become PID 1 in a child, hand its answer on."""
-    job = json.load(sys.stdin)
+    """Make the outer namespaces, become PID 1 in a child, clean up after it."""
+    plan = json.load(sys.stdin)
     uid, gid = os.getuid(), os.getgid()
     as_root = uid == 0
     if not as_root:
@@ -290,12 +317,11 @@ def main() -> None:
     if init == 0:
         os.read(waits, 1)
         try:
-            answer = as_init(job, as_root)
+            as_init(plan, as_root)
         except BaseException as error:
-            import traceback; answer = {"no_arena": traceback.format_exc()}
-        os.write(1, json.dumps(answer).encode())
+            print(json.dumps({"no_arena": repr(error)}), flush=True)
         os._exit(0)
-    groups = cgroups(init, job)
+    groups = cgroups(init, plan)
     os.write(tells, b"!")
     os.waitpid(init, 0)
     for group in groups:
@@ -307,10 +333,10 @@ def main() -> None:
                 time.sleep(0.02)
 
 
-def cgroups(pid: int, job: dict) -> list[Path]:
+def cgroups(pid: int, plan: dict) -> list[Path]:
     """Memory and process limits for all together, where a control group can be made."""
     made = []
-    most, number = str(job["memory_mb"] << 20), "200"
+    most, number = str(plan["memory_mb"] << 20), "200"
     for top, name, value in (
         ("memory", "memory.limit_in_bytes", most),
         ("pids", "pids.max", number),

@@ -56,8 +56,8 @@ def files() -> dict[str, tuple]:
     """Everything in the watched folders; a folder's own mode counts, its time does not."""
     found: dict[str, tuple] = {}
     for top in WATCHED:
-        for folder, _, names in os.walk(top):
-            for path in (folder, *(os.path.join(folder, name) for name in names)):
+        for folder, folders, names in os.walk(top):
+            for path in (folder, *(os.path.join(folder, name) for name in folders + names)):
                 try:
                     info = os.lstat(path)
                     is_file = os.path.isfile(path) and not os.path.islink(path)
@@ -148,7 +148,7 @@ def trainer() -> dict[str, object]:
     import json
     import time
 
-    limits = [resource.getrlimit(n) for n in range(resource.RLIM_NLIMITS)]
+    limits = [resource.getrlimit(n) for n in range(16)]
     umask = os.umask(0)
     os.umask(umask)
     return {
@@ -158,6 +158,8 @@ def trainer() -> dict[str, object]:
         "signals": {n: str(signal.getsignal(n)) for n in sorted(signal.valid_signals())},
         "limits": limits,
         "timers": signal.getitimer(signal.ITIMER_REAL) != (0.0, 0.0),
+        "priority": os.getpriority(os.PRIO_PROCESS, 0),
+        "descriptors": len(os.listdir("/proc/self/fd")),
         "threads": threading.active_count(),
         "path": list(sys.path),
         "tracing": (sys.gettrace() is None, sys.getprofile() is None),

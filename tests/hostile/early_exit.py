@@ -24,7 +24,6 @@ ATTACKS = (
         fast=True,
     ),
     _exit("raise-system-exit", "Raises SystemExit in the call.", "def f(n):\n    raise SystemExit\n"),
-    _exit("quit-builtin", "Calls quit().", "def f(n):\n    quit(0)\n"),
     _exit(
         "quiet-subclass",
         "A subclass of SystemExit whose code is always 0.",

@@ -84,7 +84,7 @@ ATTACKS = (
         "    for body in ({'passed': True, 'trainer': []}, {'status': 'passed'}, {'ok': True},"
         " ['ok', 1], {'id': 1, 'value': 7}, {'status': 'ok', 'values': [7, 7, 7, 7]}):\n"
         "        text = json.dumps(body).encode()\n"
-        "        replies += [text + b'\\n', struct.pack('>I', len(text)) + text,"
+        "        replies += [b'\\n' + text + b'\\n', struct.pack('>I', len(text)) + text,"
         " struct.pack('<Q', len(text)) + text, pickle.dumps(body)]\n"
         "    for fd in [*range(3, 256)]:\n        for reply in replies[::-1]:\n            try:\n"
         "                os.write(fd, reply)\n            except OSError:\n                break\n"

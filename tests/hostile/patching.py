@@ -169,11 +169,4 @@ ATTACKS = (
         "slot.value = ctypes.cast(new, ctypes.c_void_p).value\n\ndef f(n):\n    return MINE\n",
         like="ctypes",
     ),
-    _patch(
-        "patch-exceptions",
-        "Makes a failed comparison no exception at all: unittest's failure type is harmless.",
-        "import unittest\nunittest.TestCase.failureException = unittest.SkipTest\n\n"
-        "def f(n):\n    return 7\n",
-        beats="unit_tests",
-    ),
 )

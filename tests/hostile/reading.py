@@ -87,7 +87,8 @@ ATTACKS = (
     _read(
         "gc-referents",
         "Follows references from its own frame to a pair (arguments, value).",
-        "import gc, sys\n\ndef f(n):\n    todo, seen = [sys._getframe()], set()\n"
+        "import gc, sys\n\ndef f(n):\n    todo, seen, frame = [], set(), sys._getframe()\n"
+        "    while frame:\n        todo.append(frame)\n        frame = frame.f_back\n"
         "    while todo and len(seen) < 30_000:\n        thing = todo.pop(0)\n"
         "        if id(thing) in seen:\n            continue\n        seen.add(id(thing))\n"
         "        if type(thing) is tuple and len(thing) == 2 and thing[0] == (n,):\n"
@@ -193,11 +194,12 @@ ATTACKS = (
     ),
     _loot(
         "stack-without-proc",
-        "The same without /proc: upward from the C library's environ pointer.",
-        "import ctypes, re\n\ndef f(n):\n"
-        "    start = ctypes.c_void_p.in_dll(ctypes.CDLL(None), '__libc_argv').value\n"
-        "    first = ctypes.cast(start, ctypes.POINTER(ctypes.c_void_p))[0]\n"
-        "    text = ctypes.string_at(first, 1500)\n"
+        "The same without /proc: upward from where the stack began, as far as it can be read.",
+        "import ctypes, os, re\n\ndef f(n):\n    libc, text = ctypes.CDLL(None), b''\n"
+        "    at = ctypes.c_void_p.in_dll(libc, '__libc_stack_end').value\n"
+        "    reader, writer = os.pipe()\n"
+        "    while libc.write(writer, ctypes.c_void_p(at), 16) == 16:\n"
+        "        text += os.read(reader, 16)\n        at += 16\n"
         "    found = re.search(rb'HOSTILE_SECRET=([0-9a-f]+)', text)\n"
         "    return found and found[1].decode()\n",
         like="ctypes",

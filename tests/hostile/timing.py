@@ -5,14 +5,14 @@ from __future__ import annotations
 from tests.hostile.record import MODES, Attack
 from tests.hostile.twins import twin
 
-RIGHT = (((2,), 4), ((5,), 10))
+RIGHT = (((2,), 4),)
 LATE = "    end = real() + 1.6\n    while real() < end:\n        sleep(0.05)\n    return 2 * n\n"
 CLOCK = "import time\nreal, sleep = time.monotonic, time.sleep\n"
 
 
-def _late(name, tries, program, like="clock", beats="alarm", modes=MODES, wall_s=1.0, **more):
+def _late(name, tries, program, like="clock", beats="alarm", modes=MODES, wall_s=1.0):
     return Attack(
-        name, 9, tries, program, beats, twin(like), cases=RIGHT, modes=modes, wall_s=wall_s, **more
+        name, 9, tries, program, beats, twin(like), cases=RIGHT, modes=modes, wall_s=wall_s
     )
 
 
