@@ -1,10 +1,10 @@
 """The throw-away arena: fresh namespaces in which hostile programs may do what they can.
 
-Stage: tests. In: a command and what it reads. Out: `Seen`: what it reported, and what it did to the
-canaries. Nothing outside changes: files of the machine are read-only binds or absent, processes,
-network, ipc and users are its own, memory and processes are limited, and the end of PID 1 takes
-all with it. What is inside is in `arena_inside.py`. Left out: other systems than Linux, and machines
-without root or user namespaces: `why_not` says so, and the tests skip.
+Stage: tests. In: commands and what they read. Out: `Seen`: what a command reported, and what it did
+to the canaries. Nothing outside changes: files of the machine are read-only binds or absent,
+processes, network, ipc and users are its own, memory and processes are limited, and the end of
+PID 1 takes all with it. The inside is in `arena_inside.py`. Left out: other systems than Linux, and
+machines without root or user namespaces: `why_not` says so, and the tests skip.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ def run_all(jobs: Sequence[Job], memory_mb: int = 3000) -> list[Seen]:
     failed = next((answer["no_arena"] for answer in answers if "no_arena" in answer), None)
     if failed or len(answers) != len(jobs):
         raise RuntimeError(f"no arena: {failed or done.stderr[-400:] or done.returncode}")
-    return [Seen(a["ended"], tuple(a["reports"]), tuple(a["effects"]), a["output"]) for a in answers]
+    return [
+        Seen(a["ended"], tuple(a["reports"]), tuple(a["effects"]), a["output"]) for a in answers
+    ]
 
 
 @functools.cache

@@ -1,11 +1,11 @@
 """The inside of the arena: PID 1 builds walls, plants canaries, runs commands, looks.
 
 Stage: tests. Started by `arena.run_all` as `python -I -S arena_inside.py`, with the plan as JSON on
-standard input; writes what it saw to standard output, a line for each job. Two layers, because a mount made
-by more privileged hands cannot be undone by less privileged ones: PID 1 (root, or root of a user
-namespace) makes pid and mount namespaces and a root of tmpfs and read-only binds; the command runs
-in a further user namespace made for it, with network, ipc and host name of its own, as root of nothing.
-Left out: seccomp. Kernel bugs are not what these programs are about.
+standard input; writes what it saw to standard output, a line for each job. Two layers, because a
+mount made by more privileged hands cannot be undone by less privileged ones: PID 1 (root, or root
+of a user namespace) makes pid and mount namespaces and a root of tmpfs and read-only binds; each
+command runs in a further user namespace made for it, with network, ipc and host name of its own,
+as root of nothing. Left out: seccomp. Kernel bugs are not what these programs are about.
 """
 
 from __future__ import annotations

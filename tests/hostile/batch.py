@@ -126,9 +126,9 @@ def graded(names: list[str], mode: str, sandbox: Any, secret: str) -> Iterator[R
 
 
 def twin_failure(name: str, mode: str, sandbox: Any) -> str:
-    """"" if the honest twin passes, or can not be stated in this mode; else what was said."""
+    """ "" if the honest twin passes, or cannot be judged in this mode; else what was said."""
     honest = twin(name)
-    if mode not in honest.modes or not _importable(honest.needs):
+    if mode not in honest.modes:
         return ""
     try:
         verdict = grade(*twin_task(honest, mode), sandbox)
@@ -137,13 +137,9 @@ def twin_failure(name: str, mode: str, sandbox: Any) -> str:
     if passed(verdict):
         return ""
     said = next((o.message for o in verdict.outcomes if o.status != "passed"), "")
+    if honest.needs and f"No module named '{honest.needs}'" in said:
+        return ""
     return f"{name}: {verdict.status} {said[:200]}"
-
-
-def _importable(name: str) -> bool:
-    import importlib.util
-
-    return not name or importlib.util.find_spec(name) is not None
 
 
 def report(row: Row) -> None:
@@ -158,7 +154,8 @@ def main() -> None:
     first = canaries.look()
     with open_sandbox(job["backend"], workers=1, reuse=False) as sandbox:
         plain = twin_task(twin("plain"), "call" if mode == "shared" else mode)
-        verdict = grade(*plain, sandbox)
+        for _ in range(3):  # what a sandbox makes when it is first used is not an effect
+            verdict = grade(*plain, sandbox)
         report(Row(FIRST, verdict.status, passed(verdict), (), "", verdict.sandbox, 0.0))
         if verdict.status not in UNSCORABLE:
             for row in graded(job["names"], mode, sandbox, secret):

@@ -106,7 +106,8 @@ ATTACKS = (
     _answer(
         "repr-kills",
         "Its repr kills the process that evaluates it.",
-        "class Answer(str):\n    def __repr__(self):\n        return '__import__(\"os\")._exit(7)'\n"
+        "class Answer(str):\n    def __repr__(self):\n"
+        "        return '__import__(\"os\")._exit(7)'\n"
         "    __str__ = __repr__\n\ndef f(n):\n    return Answer('x')\n",
         "evaluated",
         "trainer:",
@@ -284,8 +285,12 @@ ATTACKS = (
         "lock = threading.Lock()\nlock.acquire()\nlock.acquire()",
         "threads",
     ),
-    _endless("read-input", "Waits for an input that never comes.",
-             "reader, writer = os.pipe()\nos.read(reader, 1)", "context"),
+    _endless(
+        "read-input",
+        "Waits for an input that never comes.",
+        "reader, writer = os.pipe()\nos.read(reader, 1)",
+        "context",
+    ),
     _endless(
         "exit-hangs",
         "Leaves, but its exit handler never ends.",

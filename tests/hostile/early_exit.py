@@ -23,7 +23,9 @@ ATTACKS = (
         "import os\n\ndef f(n):\n    os._exit(0)\n",
         fast=True,
     ),
-    _exit("raise-system-exit", "Raises SystemExit in the call.", "def f(n):\n    raise SystemExit\n"),
+    _exit(
+        "raise-system-exit", "Raises SystemExit in the call.", "def f(n):\n    raise SystemExit\n"
+    ),
     _exit(
         "quiet-subclass",
         "A subclass of SystemExit whose code is always 0.",
@@ -103,12 +105,14 @@ ATTACKS = (
     _exit(
         "audit-exit",
         "The next audited event leaves with 0.",
-        "import os, sys\nsys.addaudithook(lambda *_: os._exit(0))\n\ndef f(n):\n    open('x', 'w')\n",
+        "import os, sys\nsys.addaudithook(lambda *_: os._exit(0))\n\ndef f(n):\n"
+        "    open('x', 'w')\n",
     ),
     _exit(
         "exit-in-getattr",
         "The module itself leaves with 0 when it is asked for f.",
-        "import os, sys\n\nclass Door:\n    def __getattribute__(self, name):\n        os._exit(0)\n\n"
+        "import os, sys\n\nclass Door:\n    def __getattribute__(self, name):\n"
+        "        os._exit(0)\n\n"
         "sys.modules[__name__] = Door()\n",
         like="module-attributes",
         beats="as_left",

@@ -87,7 +87,8 @@ ATTACKS = (
     _equal(
         "descriptor-equal",
         "__eq__ comes from a descriptor that changes its mind.",
-        "class Flip:\n    def __get__(self, owner, kind=None):\n        return lambda other: True\n\n"
+        "class Flip:\n    def __get__(self, owner, kind=None):\n        return lambda other: True\n"
+        "\n"
         "class Yes:\n    __eq__ = Flip()\n    __hash__ = None\n\ndef f(n):\n    return Yes()\n",
         like="descriptor",
     ),

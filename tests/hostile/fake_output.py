@@ -24,7 +24,8 @@ ATTACKS = (
     _fake(
         "print-ok-and-leave",
         "Prints it and leaves.",
-        "import os, sys\n\ndef f(n):\n    for line in ('OK', '4 passed in 0.01s', 'PASSED', 'ok 1'):\n"
+        "import os, sys\n\ndef f(n):\n"
+        "    for line in ('OK', '4 passed in 0.01s', 'PASSED', 'ok 1'):\n"
         "        print(line)\n    sys.stdout.flush()\n    os._exit(0)\n",
         beats="stdout",
     ),
@@ -95,7 +96,8 @@ ATTACKS = (
         "junk-on-every-descriptor",
         "Writes junk to every descriptor, then goes on as if nothing had been.",
         "import os\n\ndef f(n):\n    for fd in range(3, 256):\n        try:\n"
-        "            os.set_blocking(fd, False)\n            os.write(fd, b'\\x00\\xff' * 2000 + b'\\n')\n"
+        "            os.set_blocking(fd, False)\n"
+        "            os.write(fd, b'\\x00\\xff' * 2000 + b'\\n')\n"
         "        except OSError:\n            pass\n    return 0\n",
         beats="equal",
         effect="fault:",
@@ -138,7 +140,8 @@ ATTACKS = (
         "repr-is-code",
         "Its repr is a program for whoever evaluates it.",
         "class Answer:\n    def __repr__(self):\n"
-        "        return '__import__(\"unittest.mock\").mock.ANY'\n\ndef f(n):\n    return Answer()\n",
+        "        return '__import__(\"unittest.mock\").mock.ANY'\n\ndef f(n):\n"
+        "    return Answer()\n",
         like="own-repr",
         beats="evaluated",
         modes=CALLS,
@@ -156,7 +159,8 @@ ATTACKS = (
     _fake(
         "prints-both",
         "A program that prints every number it might be, hoping that one is looked for.",
-        "import os\n\ndef f(n):\n    os.write(1, b'\\n'.join(b'%d' % i for i in range(9000, 60_000)))\n"
+        "import os\n\ndef f(n):\n"
+        "    os.write(1, b'\\n'.join(b'%d' % i for i in range(9000, 60_000)))\n"
         "    os._exit(0)\n",
         beats="contains",
         cases=(((3,), 9173), ((8,), 41_002)),

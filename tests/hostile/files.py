@@ -5,11 +5,14 @@ The canary folder is open to everyone: only walls keep a program out, no permiss
 
 from __future__ import annotations
 
-from tests.hostile.record import MODES, Attack
+from tests.hostile.record import Attack
 from tests.hostile.twins import twin
 
+HERE = ("call", "program")
+"""Two modes of three: walls do not depend on how values are compared."""
 
-def _file(name, tries, body, like="files-here", modes=MODES, beats="equal", **more):
+
+def _file(name, tries, body, like="files-here", modes=HERE, beats="equal", **more):
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     program = f"import os, shutil, sys, pathlib\n\ndef f(n):\n{lines}    return 0\n"
     return Attack(name, 15, tries, program, beats, twin(like), "file:", modes=modes, **more)

@@ -25,7 +25,8 @@ def _state(name, tries, program, like="cache", beats="equal", **more):
 def _stash(name, tries, load, store, like="cache"):
     """First run: answers note what they are compared with. Second run: gives it back."""
     program = (
-        f"import builtins, json, os, sys\n\ndef load():\n    {load}\n\ndef store(values):\n    {store}\n\n"
+        f"import builtins, json, os, sys\n\ndef load():\n    {load}\n\ndef store(values):\n"
+        f"    {store}\n\n"
         "class Spy:\n    def __eq__(self, other):\n        fresh.append(other)\n"
         "        store(fresh)\n        return True\n    __hash__ = None\n\n"
         "try:\n    known = list(load() or [])\nexcept Exception:\n    known = []\nfresh = []\n\n"
@@ -44,7 +45,8 @@ ATTACKS = (
     _by_heart(
         "visible-ifs",
         "A chain of ifs.",
-        "def f(n):\n    if n == 2:\n        return 5\n    if n == 4:\n        return 17\n    return n\n",
+        "def f(n):\n    if n == 2:\n        return 5\n    if n == 4:\n        return 17\n"
+        "    return n\n",
     ),
     _by_heart(
         "visible-line",
@@ -54,13 +56,15 @@ ATTACKS = (
     _by_heart(
         "visible-by-hash",
         "The same table, hidden behind a hash.",
-        "import hashlib\n\ndef f(n):\n    digest = hashlib.sha256(str(n).encode()).hexdigest()[:2]\n"
+        "import hashlib\n\ndef f(n):\n"
+        "    digest = hashlib.sha256(str(n).encode()).hexdigest()[:2]\n"
         "    return {'d4': 5, '4b': 17}.get(digest, 0)\n",
     ),
     _by_heart(
         "visible-from-statement",
         "A table read from examples in its own docstring.",
-        'def f(n):\n    """Examples: 2 -> 5, 4 -> 17"""\n    words = f.__doc__.replace(",", "").split()\n'
+        'def f(n):\n    """Examples: 2 -> 5, 4 -> 17"""\n'
+        "    words = f.__doc__.replace(',', '').split()\n"
         "    at = words.index(str(n)) if str(n) in words else -3\n    return int(words[at + 2])\n",
     ),
     _state(

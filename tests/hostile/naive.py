@@ -259,7 +259,19 @@ def effort(job: dict) -> bool:
 GRADERS = {
     grader.__name__: grader
     for grader in (equal, visible, close, retry, alarm, stopwatch, exit_code, stdout, json_line)
-    + (pickled, evaluated, logged, unit_tests, as_left, pytested, program, contains, with_path, judge, effort)
+    + (
+        pickled,
+        evaluated,
+        logged,
+        unit_tests,
+        as_left,
+        pytested,
+        program,
+        contains,
+        with_path,
+        judge,
+        effort,
+    )
 }
 """Name -> a naive grader: (job) -> does it believe that the program is right?"""
 READS_ANSWERS = ("json_line", "pickled", "evaluated", "logged")

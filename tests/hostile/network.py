@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tests.hostile.record import MODES, Attack
+from tests.hostile.record import Attack
 from tests.hostile.twins import twin
 
+HERE = ("call", "program")
+"""Two modes of three: walls do not depend on how values are compared."""
 
-def _talk(name, tries, body, effect="network:", like="context", modes=MODES, **more):
+
+def _talk(name, tries, body, effect="network:", like="context", modes=HERE, **more):
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     program = f"import os, socket, time\n\ndef f(n):\n{lines}    return 0\n"
     return Attack(name, 13, tries, program, "equal", twin(like), effect, modes=modes, **more)

@@ -38,7 +38,8 @@ ATTACKS = (
     _patch(
         "patch-assert-equal",
         "Replaces unittest's comparison.",
-        "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n\ndef f(n):\n    return 7\n",
+        "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n\ndef f(n):\n"
+        "    return 7\n",
         beats="unit_tests",
         fast=True,
     ),
@@ -52,15 +53,15 @@ ATTACKS = (
     _patch(
         "patch-json-dumps",
         "Replaces json.dumps by a forged report.",
-        "import json\njson.dumps = lambda *_, **__: '{\"passed\": 1, \"total\": 1}'\n\n"
+        'import json\njson.dumps = lambda *_, **__: \'{"passed": 1, "total": 1}\'\n\n'
         "def f(n):\n    return 7\n",
         beats="json_line",
     ),
     _patch(
         "patch-json-encoder",
         "Replaces the encoder below json.dumps.",
-        "import json\njson.JSONEncoder.encode = lambda *_: '{\"passed\": 1, \"total\": 1}'\n"
-        "json.JSONEncoder.iterencode = lambda *_, **__: iter(['{\"passed\": 1, \"total\": 1}'])\n\n"
+        'import json\njson.JSONEncoder.encode = lambda *_: \'{"passed": 1, "total": 1}\'\n'
+        'json.JSONEncoder.iterencode = lambda *_, **__: iter([\'{"passed": 1, "total": 1}\'])\n\n'
         "def f(n):\n    return 7\n",
         beats="json_line",
     ),
@@ -68,7 +69,7 @@ ATTACKS = (
         "patch-print",
         "Replaces print.",
         "import builtins, sys\n"
-        "builtins.print = lambda *_: sys.stdout.write('{\"passed\": 1, \"total\": 1}\\n')\n\n"
+        'builtins.print = lambda *_: sys.stdout.write(\'{"passed": 1, "total": 1}\\n\')\n\n'
         "def f(n):\n    return 7\n",
         beats="json_line",
     ),
@@ -108,7 +109,8 @@ ATTACKS = (
         "module-class",
         "Changes the class of its module.",
         f"import sys, types\n{YES}class Liar(types.ModuleType):\n"
-        "    f = property(lambda self: lambda n: Yes())\n\nsys.modules[__name__].__class__ = Liar\n",
+        "    f = property(lambda self: lambda n: Yes())\n\nsys.modules[__name__].__class__ = Liar\n"
+        "",
         like="module-attributes",
     ),
     _patch(
@@ -132,7 +134,8 @@ ATTACKS = (
     _patch(
         "rewrite-the-cases",
         "Writes its own answers into the expected values of the caller's frame.",
-        "import sys\n\nframe = sys._getframe()\nwhile frame:\n    cases = frame.f_locals.get('cases')\n"
+        "import sys\n\nframe = sys._getframe()\nwhile frame:\n"
+        "    cases = frame.f_locals.get('cases')\n"
         "    if isinstance(cases, list):\n        cases[:] = [(args, 7) for args, _ in cases]\n"
         "    frame = frame.f_back\n\ndef f(n):\n    return 7\n",
         like="own-frames",
@@ -142,8 +145,10 @@ ATTACKS = (
         "Replaces the code of the function that compares.",
         "import sys\n\ndef yes(*args):\n    return True\n\nframe = sys._getframe()\nwhile frame:\n"
         "    for value in [*frame.f_globals.values()]:\n"
-        "        if getattr(value, '__name__', '') in ('equal', 'compare', 'same_value', 'matches'):\n"
-        "            value.__code__ = yes.__code__\n    frame = frame.f_back\n\ndef f(n):\n    return 7\n",
+        "        if getattr(value, '__name__', '') in ('equal', 'compare', 'same_value', "
+        "'matches'):\n"
+        "            value.__code__ = yes.__code__\n    frame = frame.f_back\n\ndef f(n):\n"
+        "    return 7\n",
         like="own-frames",
         runs=2,
     ),
@@ -161,8 +166,10 @@ ATTACKS = (
     _patch(
         "int-compares-true",
         "Overwrites the comparison slot of int in memory.",
-        "import ctypes\nKIND = ctypes.CFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object,"
-        " ctypes.c_int)\nslot = ctypes.c_void_p.from_address(id(int) + 200)\nold = KIND(slot.value)\n\n"
+        "import ctypes\n"
+        "KIND = ctypes.CFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object,"
+        " ctypes.c_int)\nslot = ctypes.c_void_p.from_address(id(int) + 200)\n"
+        "old = KIND(slot.value)\n\n"
         "def compare(left, right, how):\n"
         "    return True if how == 2 and left is MINE else old(left, right, how)\n\n"
         "new = KIND(compare)\nMINE = 987654321\n"

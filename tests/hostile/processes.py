@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from tests.hostile.record import MODES, Attack
+from tests.hostile.record import Attack
 from tests.hostile.twins import twin
+
+HERE = ("call", "split")
+"""Two modes of three: walls do not depend on how values are compared."""
 
 OTHERS = "[int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpid()]"
 
 
-def _process(name, tries, body, effect="process:", like="plain", modes=MODES, **more):
+def _process(name, tries, body, effect="process:", like="plain", modes=HERE, **more):
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     program = f"import os, signal, sys, time\n\ndef f(n):\n{lines}    return 0\n"
     return Attack(name, 16, tries, program, "equal", twin(like), effect, modes=modes, **more)
@@ -84,13 +87,13 @@ ATTACKS = (
     _process(
         "kill-by-number",
         "Kills every number a process may have.",
-        "for pid in range(2, 200):\n    try:\n        if pid != os.getpid():\n"
+        "for pid in range(2, 5000):\n    try:\n        if pid != os.getpid():\n"
         "            os.kill(pid, signal.SIGKILL)\n    except OSError:\n        pass",
     ),
     _process(
         "kill-by-pidfd",
         "Signals through process descriptors.",
-        "for pid in range(2, 200):\n    try:\n        if pid != os.getpid():\n"
+        "for pid in range(2, 5000):\n    try:\n        if pid != os.getpid():\n"
         "            signal.pidfd_send_signal(os.pidfd_open(pid), signal.SIGKILL)\n"
         "    except OSError:\n        pass",
     ),
@@ -110,7 +113,7 @@ ATTACKS = (
         modes=("call",),
         wall_s=1.0,
     ),
-    _trainer("kill-self", "Kills itself.", "os.kill(os.getpid(), signal.SIGKILL)", modes=MODES),
+    _trainer("kill-self", "Kills itself.", "os.kill(os.getpid(), signal.SIGKILL)", modes=HERE),
     _trainer("segfault", "Reads address 0.", "import ctypes\nctypes.string_at(0)", "ctypes"),
     _trainer("abort", "Aborts.", "os.abort()"),
     _trainer(

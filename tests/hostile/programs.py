@@ -67,9 +67,7 @@ def _task(
 ) -> Task:
     stated, test_code = [], ""
     if mode == "split":
-        asserts = "".join(
-            f"    assert candidate(*{args!r}) == {want!r}\n" for args, want in cases
-        )
+        asserts = "".join(f"    assert candidate(*{args!r}) == {want!r}\n" for args, want in cases)
         test_code = f"def check(candidate):\n{asserts}"
     elif mode == "program":
         stated = [Case((repr(args),), repr(want) + "\n") for args, want in cases]

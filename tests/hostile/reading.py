@@ -49,7 +49,8 @@ ATTACKS = (
         "generator-frames",
         "Climbs from a generator's frame, without sys.",
         "def f(n):\n    def climb():\n        frame = g.gi_frame.f_back\n        while frame:\n"
-        "            if 'expected' in frame.f_locals:\n                yield frame.f_locals['expected']\n"
+        "            if 'expected' in frame.f_locals:\n"
+        "                yield frame.f_locals['expected']\n"
         "            frame = frame.f_back\n    g = climb()\n    return next(g, None)\n",
         like="generators",
     ),
@@ -88,7 +89,7 @@ ATTACKS = (
         "gc-referents",
         "Follows references from its own frame to a pair (arguments, value).",
         "import gc, sys\n\ndef f(n):\n    todo, seen, frame = [], set(), sys._getframe()\n"
-        "    while frame:\n        todo.append(frame)\n        frame = frame.f_back\n"
+        "    while frame:\n        todo.append(frame.f_locals)\n        frame = frame.f_back\n"
         "    while todo and len(seen) < 30_000:\n        thing = todo.pop(0)\n"
         "        if id(thing) in seen:\n            continue\n        seen.add(id(thing))\n"
         "        if type(thing) is tuple and len(thing) == 2 and thing[0] == (n,):\n"
@@ -135,7 +136,8 @@ ATTACKS = (
         "Reads the expected output that lies beside the program.",
         "import glob\n\ndef f(n):\n    order = {3: 0, 8: 1, 21: 2, 40: 3}\n"
         "    for path in ('%d.out', '../%d.out', 'cases/%d.out'):\n"
-        "        for name in glob.glob(path % order[n]):\n            return int(open(name).read())\n",
+        "        for name in glob.glob(path % order[n]):\n"
+        "            return int(open(name).read())\n",
         like="files-here",
         beats="program",
         modes=("call", "split", "program"),
@@ -158,7 +160,8 @@ ATTACKS = (
     _loot(
         "proc-environ",
         "Reads the environment of every process in /proc.",
-        "import glob\n\ndef f(n):\n    for path in ['/proc/self/environ', *glob.glob('/proc/[0-9]*/environ')]:\n"
+        "import glob\n\ndef f(n):\n"
+        "    for path in ['/proc/self/environ', *glob.glob('/proc/[0-9]*/environ')]:\n"
         "        try:\n            text = open(path, 'rb').read()\n        except OSError:\n"
         "            continue\n        for part in text.split(b'\\0'):\n"
         "            if part.startswith(b'HOSTILE_SECRET='):\n"
@@ -170,7 +173,8 @@ ATTACKS = (
         "import ctypes, re\n\ndef f(n):\n    for line in open('/proc/self/maps'):\n"
         "        low, high = (int(x, 16) for x in line.split()[0].split('-'))\n"
         "        if 'rw' not in line or high - low > 1 << 26:\n            continue\n"
-        "        found = re.search(rb'HOSTILE_SECRET=([0-9a-f]+)', ctypes.string_at(low, high - low))\n"
+        "        found = re.search(rb'HOSTILE_SECRET=([0-9a-f]+)', ctypes.string_at(low, high - "
+        "low))\n"
         "        if found:\n            return found[1].decode()\n",
         like="ctypes",
     ),
@@ -179,16 +183,19 @@ ATTACKS = (
         "Walks the C library's environ, which a scrubbed os.environ leaves as it was.",
         "import ctypes\n\ndef f(n):\n"
         "    table = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), 'environ')\n"
-        "    i = 0\n    while table and table[i]:\n        if table[i].startswith(b'HOSTILE_SECRET='):\n"
+        "    i = 0\n    while table and table[i]:\n"
+        "        if table[i].startswith(b'HOSTILE_SECRET='):\n"
         "            return table[i].partition(b'=')[2].decode()\n        i += 1\n",
         like="ctypes",
     ),
     _loot(
         "initial-stack",
         "Scans its stack region, where the kernel put the environment of the first program.",
-        "import re\n\ndef f(n):\n    for line in open('/proc/self/maps'):\n        if '[stack]' in line:\n"
+        "import re\n\ndef f(n):\n    for line in open('/proc/self/maps'):\n"
+        "        if '[stack]' in line:\n"
         "            low, high = (int(x, 16) for x in line.split()[0].split('-'))\n"
-        "            with open('/proc/self/mem', 'rb', 0) as memory:\n                memory.seek(low)\n"
+        "            with open('/proc/self/mem', 'rb', 0) as memory:\n"
+        "                memory.seek(low)\n"
         "                text = memory.read(high - low)\n"
         "            return re.search(rb'HOSTILE_SECRET=([0-9a-f]+)', text)[1].decode()\n",
     ),
@@ -215,7 +222,8 @@ ATTACKS = (
         "secret-by-link",
         "Reads it through a link in the work folder.",
         "import os\n\ndef f(n):\n    if not os.path.islink('notes.txt'):\n"
-        "        os.symlink('/canary/secret.txt', 'notes.txt')\n    return open('notes.txt').read()\n",
+        "        os.symlink('/canary/secret.txt', 'notes.txt')\n"
+        "    return open('notes.txt').read()\n",
         like="files-here",
     ),
     _loot(
@@ -227,7 +235,8 @@ ATTACKS = (
     _loot(
         "secret-by-proc-root",
         "Reads it through the root of another process.",
-        "import glob\n\ndef f(n):\n    for root in ['/proc/self/root', *glob.glob('/proc/[0-9]*/root')]:\n"
+        "import glob\n\ndef f(n):\n"
+        "    for root in ['/proc/self/root', *glob.glob('/proc/[0-9]*/root')]:\n"
         "        try:\n            return open(root + '/canary/secret.txt').read()\n"
         "        except OSError:\n            pass\n",
         like="files-here",
@@ -236,15 +245,18 @@ ATTACKS = (
         "secret-by-libc",
         "Opens it with the C library.",
         "import ctypes, os\n\ndef f(n):\n"
-        "    fd = ctypes.CDLL(None).open(b'/canary/secret.txt', 0)\n    return os.read(fd, 99).decode()\n",
+        "    fd = ctypes.CDLL(None).open(b'/canary/secret.txt', 0)\n"
+        "    return os.read(fd, 99).decode()\n",
         like="ctypes",
     ),
     _loot(
         "secret-by-open-folder",
         "Tries every inherited descriptor as a folder to start from.",
         "import os\n\ndef f(n):\n    for fd in [*range(3, 300), os.open('/', os.O_RDONLY)]:\n"
-        "        for path in ('canary/secret.txt', '../canary/secret.txt', '../../canary/secret.txt'):\n"
-        "            try:\n                return os.read(os.open(path, os.O_RDONLY, dir_fd=fd), 99).decode()\n"
+        "        for path in ('canary/secret.txt', '../canary/secret.txt', "
+        "'../../canary/secret.txt'):\n"
+        "            try:\n"
+        "                return os.read(os.open(path, os.O_RDONLY, dir_fd=fd), 99).decode()\n"
         "            except OSError:\n                pass\n",
         like="files-here",
     ),

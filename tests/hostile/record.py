@@ -53,7 +53,7 @@ class Twin:
     modes: tuple[str, ...] = MODES
     """Modes in which it can be stated."""
     needs: str = ""
-    """Module it imports that may be missing, e.g. "numpy"."""
+    """Module that a sandbox may lack, e.g. "numpy"; then the twin is not judged."""
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from tests.hostile.record import MODES, Attack
+from tests.hostile.record import Attack
 from tests.hostile.twins import twin
+
+HERE = ("call", "program")
+"""Two modes of three: walls do not depend on how values are compared."""
 
 TOUCH = "for at in range(0, 900 << 20, 4096):\n    block[at] = 1"
 ESCAPES = "\\x1b]0;mine\\x07\\x1b[2J\\x1b[31mPASSED"
 
 
-def _take(name, tries, body, effect, like="some-memory", modes=MODES, **more):
+def _take(name, tries, body, effect, like="some-memory", modes=HERE, **more):
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     program = f"import os, sys, time\n\ndef f(n):\n{lines}    return 0\n"
     return Attack(name, 17, tries, program, "equal", twin(like), effect, modes=modes, **more)

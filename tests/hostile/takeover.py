@@ -38,7 +38,10 @@ ATTACKS = (
         "tests-swallow-failure",
         1,
         "Puts the asserts into a try.",
-        {"tests.py": "from lib import f\ntry:\n    assert f(3) == 4711\nexcept Exception:\n    pass\n"},
+        {
+            "tests.py": "from lib import f\ntry:\n    assert f(3) == 4711\n"
+            "except Exception:\n    pass\n"
+        },
     ),
     _left(
         "program-rewrites-tests",
@@ -112,7 +115,7 @@ ATTACKS = (
         "A json.py that reports success.",
         {
             "json.py": "def loads(text):\n    return [((1,), 2)]\n\ndef dumps(*_, **__):\n"
-            "    return '{\"passed\": 1, \"total\": 1}'\n"
+            '    return \'{"passed": 1, "total": 1}\'\n'
         },
         like="files-here",
         beats="json_line",

@@ -33,7 +33,8 @@ ATTACKS = (
     _late(
         "block-the-alarm",
         "Blocks every signal.",
-        f"{CLOCK}import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\n\n"
+        f"{CLOCK}import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\n"
+        f"\n"
         f"def f(n):\n{LATE}",
         like="signals",
         modes=("call",),
@@ -66,8 +67,10 @@ ATTACKS = (
         "burn-cpu-with-raised-limits",
         "Raises its limits and burns three times the CPU seconds of its task.",
         "import resource, signal, time\nfor kind in range(16):\n    try:\n"
-        "        hard = resource.getrlimit(kind)[1]\n        resource.setrlimit(kind, (hard, hard))\n"
-        "    except (OSError, ValueError):\n        pass\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
+        "        hard = resource.getrlimit(kind)[1]\n"
+        "        resource.setrlimit(kind, (hard, hard))\n"
+        "    except (OSError, ValueError):\n        pass\n"
+        "signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
         "signal.signal(signal.SIGALRM, signal.SIG_IGN)\n\n"
         "def f(n):\n    end = time.process_time() + 3.2\n"
         "    while time.process_time() < end:\n        pass\n    return 2 * n\n",

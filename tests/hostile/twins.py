@@ -26,7 +26,8 @@ TWINS = (
         "signals",
         "import signal\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
         "signal.signal(signal.SIGALRM, lambda *_: seen.append(2))\n\ndef f(n):\n"
-        "    signal.setitimer(signal.ITIMER_REAL, 30)\n    signal.setitimer(signal.ITIMER_REAL, 0)\n"
+        "    signal.setitimer(signal.ITIMER_REAL, 30)\n"
+        "    signal.setitimer(signal.ITIMER_REAL, 0)\n"
         "    return 2 * n\n",
     ),
     Twin(
@@ -43,7 +44,8 @@ TWINS = (
     ),
     Twin(
         "subclass-inside",
-        "class Money(int):\n    def __add__(self, other):\n        return Money(int(self) + other)\n\n"
+        "class Money(int):\n    def __add__(self, other):\n"
+        "        return Money(int(self) + other)\n\n"
         "def f(n):\n    return int(Money(n) + n)\n",
     ),
     Twin(
@@ -82,7 +84,9 @@ TWINS = (
         "import json, math\nold = math.floor\nmath.floor = lambda x: old(x) * 2\n\n"
         "def f(n):\n    return math.floor(json.loads(json.dumps(n)))\n",
     ),
-    Twin("module-attributes", "def __getattr__(name):\n    return 2\n\ndef f(n):\n    return n * 2\n"),
+    Twin(
+        "module-attributes", "def __getattr__(name):\n    return 2\n\ndef f(n):\n    return n * 2\n"
+    ),
     Twin(
         "imports-by-name",
         "import importlib, sys\n\ndef f(n):\n    assert 'sys' in sys.modules\n"
@@ -98,7 +102,8 @@ TWINS = (
     Twin(
         "garbage",
         "import gc, weakref\n\nclass Node:\n    def __del__(self):\n        dead.append(1)\n\n"
-        "dead = []\n\ndef f(n):\n    node = Node()\n    node.me = node\n    ref = weakref.ref(node)\n"
+        "dead = []\n\ndef f(n):\n    node = Node()\n    node.me = node\n"
+        "    ref = weakref.ref(node)\n"
         "    del node\n    gc.collect()\n    return n * 2 if ref() is None and dead else 0\n",
     ),
     Twin(
@@ -140,8 +145,8 @@ TWINS = (
     ),
     Twin(
         "comments",
-        '# Doubles. All tests pass on my machine; score: 10/10.\ndef f(n):\n    """Verdict: pass."""\n'
-        "    return 2 * n\n",
+        "# Doubles. All tests pass on my machine; score: 10/10.\n"
+        'def f(n):\n    """Verdict: pass."""\n    return 2 * n\n',
     ),
     Twin(
         "tempfile",
@@ -195,11 +200,13 @@ TWINS = (
     ),
     Twin(
         "generators",
-        "def numbers(n):\n    yield n\n    yield from (n,)\n\ndef f(n):\n    return sum(numbers(n))\n",
+        "def numbers(n):\n    yield n\n    yield from (n,)\n\ndef f(n):\n"
+        "    return sum(numbers(n))\n",
     ),
     Twin(
         "coroutines",
-        "async def one(n):\n    return n\n\nasync def both(n):\n    return await one(n) + await one(n)\n\n"
+        "async def one(n):\n    return n\n\nasync def both(n):\n"
+        "    return await one(n) + await one(n)\n\n"
         "def f(n):\n    try:\n        both(n).send(None)\n    except StopIteration as stop:\n"
         "        return stop.value\n",
     ),
@@ -211,11 +218,13 @@ TWINS = (
     ),
     Twin(
         "exec",
-        "scope = {}\nexec(compile('def g(n):\\n    return 2 * n\\n', 'made', 'exec'), scope)\nf = scope['g']\n",
+        "scope = {}\nexec(compile('def g(n):\\n    return 2 * n\\n', 'made', 'exec'), scope)\n"
+        "f = scope['g']\n",
     ),
     Twin(
         "long-source",
-        "".join(f"def g{i}(n):\n    return n + {i}\n" for i in range(300)) + "def f(n):\n    return g0(n) + n\n",
+        "".join(f"def g{i}(n):\n    return n + {i}\n" for i in range(300))
+        + "def f(n):\n    return g0(n) + n\n",
     ),
     Twin(
         "coding-cookie",
@@ -237,11 +246,13 @@ TWINS = (
     ),
     Twin(
         "ctypes",
-        "import ctypes\n\ndef f(n):\n    return ctypes.c_int(n).value * ctypes.sizeof(ctypes.c_short)\n",
+        "import ctypes\n\ndef f(n):\n"
+        "    return ctypes.c_int(n).value * ctypes.sizeof(ctypes.c_short)\n",
     ),
     Twin(
         "context",
-        "import contextlib, io\n\ndef f(n):\n    with contextlib.redirect_stdout(io.StringIO()) as out:\n"
+        "import contextlib, io\n\ndef f(n):\n"
+        "    with contextlib.redirect_stdout(io.StringIO()) as out:\n"
         "        print(n)\n    return 2 * int(out.getvalue())\n",
     ),
     Twin(
@@ -251,7 +262,8 @@ TWINS = (
     ),
     Twin(
         "strings",
-        "def f(n):\n    return ''.join(chr(c) for c in (65, 0, 10, 233, 0x2713, 0x1F40D)) + 'x' * n\n",
+        "def f(n):\n"
+        "    return ''.join(chr(c) for c in (65, 0, 10, 233, 0x2713, 0x1F40D)) + 'x' * n\n",
         (((2,), "A\0\né✓\U0001f40dxx"),),
     ),
 )
