@@ -12,6 +12,7 @@ from tests.hostile import (
     bombs,
     doors,
     early_exit,
+    endless,
     equality,
     fake_output,
     files,
@@ -30,7 +31,7 @@ from tests.hostile.record import Attack, Twin, cases_of
 from workbench.records import Case, Limits, Task
 
 FAMILIES = (early_exit, equality, fake_output, memory_of_runs, patching, persuasion, reading)
-FAMILIES += (takeover, timing, files, processes, network, doors, resources, bombs)
+FAMILIES += (takeover, timing, files, processes, network, doors, resources, bombs, endless)
 PROGRAMS: tuple[Attack, ...] = tuple(attack for family in FAMILIES for attack in family.ATTACKS)
 BY_NAME = {attack.name: attack for attack in PROGRAMS}
 FAST = tuple(attack for attack in PROGRAMS if attack.fast)
