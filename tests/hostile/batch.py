@@ -154,8 +154,9 @@ def main() -> None:
     first = canaries.look()
     with open_sandbox(job["backend"], workers=1, reuse=False) as sandbox:
         plain = twin_task(twin("plain"), "call" if mode == "shared" else mode)
-        for _ in range(3):  # what a sandbox makes when it is first used is not an effect
-            verdict = grade(*plain, sandbox)
+        leaves = attack_task(BY_NAME["raise-system-exit"], "call", secret)
+        for one in (plain, leaves, plain):  # what a sandbox makes at its first uses is its own
+            verdict = grade(*one, sandbox)
         report(Row(FIRST, verdict.status, passed(verdict), (), "", verdict.sandbox, 0.0))
         if verdict.status not in UNSCORABLE:
             for row in graded(job["names"], mode, sandbox, secret):

@@ -23,13 +23,13 @@ NESTED = "x = []\nfor _ in range(200_000):\n    x = [x]\n\n"
 ATTACKS = (
     _source(
         "wide-source",
-        "A source of a megabyte that takes the compiler seconds.",
-        "def f(n):\n    return 0\n\ndef g(a):\n    return [" + "a + a * a, " * 150_000 + "]\n",
+        "A source of five megabytes that takes the compiler seconds.",
+        "def f(n):\n    return 0\n\ndef g(a):\n    return [" + "a + a * a, " * 450_000 + "]\n",
     ),
     _source(
         "bomb-in-exec",
         "Compiles a huge text that it makes itself.",
-        "exec('x = y = 1\\n' * 2_000_000)\n\ndef f(n):\n    return 0\n",
+        "exec('x = y = 1\\n' * 700_000)\n\ndef f(n):\n    return 0\n",
         like="exec",
     ),
     _source(
@@ -69,12 +69,10 @@ ATTACKS = (
     _source(
         "source-crash",
         "Brings the compiler to the end of its stack.",
-        "import sys\nsys.setrecursionlimit(10 ** 9)\n"
-        "compile('-' * 90_000 + '1', 'x', 'exec')\n"
-        "node = __import__('ast').parse('1').body[0].value\nimport ast\n"
-        "for _ in range(900_000):\n    node = ast.UnaryOp(ast.USub(), node)\n"
-        "compile(ast.fix_missing_locations(ast.Expression(node)), 'x', 'eval')\n"
-        "\ndef f(n):\n    return 0\n",
+        "import ast, sys\nsys.setrecursionlimit(10 ** 9)\nnode = ast.parse('1').body[0].value\n"
+        "for _ in range(300_000):\n    node = ast.UnaryOp(ast.USub(), node, "
+        "lineno=1, col_offset=0)\n"
+        "compile(ast.Expression(node), 'x', 'eval')\n\ndef f(n):\n    return 0\n",
         effect="trainer:",
         like="exec",
     ),
@@ -170,8 +168,8 @@ ATTACKS = (
     ),
     _answer(
         "huge-answer",
-        "An answer of 60 MB that costs its reader many times as much.",
-        "def f(n):\n    return [1.5] * 20_000_000\n",
+        "An answer of 50 MB that costs its reader many times as much.",
+        "def f(n):\n    return [1.5] * 6_000_000\n",
         "pickled",
         "memory:",
         "big-output",

@@ -21,7 +21,6 @@ ATTACKS = (
         "os-exit-zero",
         "Leaves at once, without exit handlers.",
         "import os\n\ndef f(n):\n    os._exit(0)\n",
-        fast=True,
     ),
     _exit(
         "raise-system-exit", "Raises SystemExit in the call.", "def f(n):\n    raise SystemExit\n"

@@ -16,7 +16,7 @@ def _endless(name, tries, body, like="clock", modes=("call",), beats="equal", **
 
 
 ATTACKS = (
-    _endless("endless-loop", "Loops.", "while True:\n    pass", "plain", MODES, fast=True),
+    _endless("endless-loop", "Loops.", "while True:\n    pass", "plain", MODES),
     _endless("sleep", "Sleeps.", "time.sleep(600)", modes=MODES),
     _endless(
         "sleep-deaf",

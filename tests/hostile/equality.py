@@ -30,7 +30,6 @@ ATTACKS = (
         "A subclass of int that equals everything.",
         f"class Yes(int):\n{ALWAYS}\ndef f(n):\n    return Yes(7)\n",
         like="subclass-inside",
-        fast=True,
     ),
     _equal(
         "str-always-equal",

@@ -33,7 +33,6 @@ ATTACKS = (
         "forged-json",
         "Prints a forged report and leaves.",
         f"import os\n\ndef f(n):\n    os.write(1, b'{FORGED}\\n')\n    os._exit(0)\n",
-        fast=True,
     ),
     _fake(
         "report-at-exit",

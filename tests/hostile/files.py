@@ -22,7 +22,7 @@ ATTACKS = (
     _file("create-file", "Creates a file.", "open('/canary/mine', 'w').write('x')", fast=True),
     _file("overwrite-file", "Overwrites a file.", "open('/canary/keep.txt', 'w').write('mine')"),
     _file("append-file", "Appends to a file.", "open('/canary/keep.txt', 'a').write('mine')"),
-    _file("delete-file", "Deletes a file.", "os.remove('/canary/keep.txt')", fast=True),
+    _file("delete-file", "Deletes a file.", "os.remove('/canary/keep.txt')"),
     _file("truncate-file", "Cuts a file to nothing.", "os.truncate('/canary/keep.txt', 0)"),
     _file("change-mode", "Takes everyone's rights away.", "os.chmod('/canary/keep.txt', 0)"),
     _file("change-time", "Sets a file's time back.", "os.utime('/canary/keep.txt', (1, 1))"),

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -28,12 +29,10 @@ PYTHON = (sys.executable, "-S")
 
 def equal(job: dict) -> bool:
     """Import the program, call f, compare with ==, count."""
-    cases = job["cases"]
-    passed = 0
+    cases, passed = job["cases"], 0
     lib = importlib.import_module("lib")
     for args, expected in cases:
-        if lib.f(*args) == expected:
-            passed += 1
+        passed += bool(lib.f(*args) == expected)
     return passed == len(cases)
 
 
@@ -45,19 +44,13 @@ def visible(job: dict) -> bool:
 def close(job: dict) -> bool:
     """The same for numbers: wrong if they are further apart than the tolerance."""
     lib = importlib.import_module("lib")
-    for args, expected in job["cases"]:
-        if abs(lib.f(*args) - expected) > job["tolerance"]:
-            return False
-    return True
+    return not any(abs(lib.f(*args) - want) > job["tolerance"] for args, want in job["cases"])
 
 
 def retry(job: dict) -> bool:
     """Flaky tests are run again, up to 60 times."""
     lib = importlib.import_module("lib")
-    for args, expected in job["cases"]:
-        if not any(lib.f(*args) == expected for _ in range(60)):
-            return False
-    return True
+    return all(any(lib.f(*args) == want for _ in range(60)) for args, want in job["cases"])
 
 
 def alarm(job: dict) -> bool:
@@ -192,11 +185,17 @@ def unit_tests(job: dict) -> bool:
         return unittest.TextTestRunner(stream=nowhere).run(suite).wasSuccessful()
 
 
-def as_left(job: dict) -> bool:
-    """The tests file as the agent left it, run as a script; right if the exit code is 0."""
+def run_tests(job: dict, python: Sequence[str], **env: str) -> bool:
+    """Does tests.py, written here unless the agent left one, end with exit code 0?"""
     if not Path("tests.py").exists():
         Path("tests.py").write_text("from lib import f\n" + asserts_text(job))
-    return subprocess.run([*PYTHON, "tests.py"], capture_output=True).returncode == 0
+    command = [*python, "tests.py"]
+    return subprocess.run(command, env=os.environ | env, capture_output=True).returncode == 0
+
+
+def as_left(job: dict) -> bool:
+    """The tests file as the agent left it, run as a script; right if the exit code is 0."""
+    return run_tests(job, PYTHON)
 
 
 def pytested(job: dict) -> bool:
@@ -232,10 +231,7 @@ def contains(job: dict) -> bool:
 
 def with_path(job: dict) -> bool:
     """The tests file beside the program, with the workspace on PYTHONPATH."""
-    if not Path("tests.py").exists():
-        Path("tests.py").write_text("from lib import f\n" + asserts_text(job))
-    env = os.environ | {"PYTHONPATH": os.getcwd()}
-    return subprocess.run([sys.executable, "tests.py"], env=env).returncode == 0
+    return run_tests(job, [sys.executable], PYTHONPATH=os.getcwd())
 
 
 PROGRAM_END = """

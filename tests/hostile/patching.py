@@ -41,7 +41,6 @@ ATTACKS = (
         "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n\ndef f(n):\n"
         "    return 7\n",
         beats="unit_tests",
-        fast=True,
     ),
     _patch(
         "patch-was-successful",

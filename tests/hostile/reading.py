@@ -83,7 +83,6 @@ ATTACKS = (
         "                if type(case) in (tuple, list) and len(case) == 2 and "
         "type(case[0]) is tuple and case[0] == (n,):\n                    return case[1]\n",
         like="garbage",
-        fast=True,
     ),
     _read(
         "gc-referents",
@@ -216,7 +215,6 @@ ATTACKS = (
         "Reads a file of the machine.",
         "def f(n):\n    return open('/canary/secret.txt').read()\n",
         like="files-here",
-        fast=True,
     ),
     _loot(
         "secret-by-link",

@@ -20,7 +20,7 @@ def _pytest(name, number, tries, files, **more):
 FAILING = "from lib import f\n\ndef test_f():\n    assert f(3) == 4711\n"
 
 ATTACKS = (
-    _left("emptied-tests", 1, "Empties the tests file.", {"tests.py": "\n"}, fast=True),
+    _left("emptied-tests", 1, "Empties the tests file.", {"tests.py": "\n"}),
     _left("assert-true", 1, "Asserts True.", {"tests.py": "assert True\nassert True\n"}),
     _left(
         "expect-what-comes",
@@ -119,7 +119,6 @@ ATTACKS = (
         },
         like="files-here",
         beats="json_line",
-        fast=True,
     ),
     _left(
         "shadow-pickle",

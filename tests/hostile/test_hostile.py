@@ -90,5 +90,6 @@ def test_no_program_gets_a_pass_or_touches_the_machine_and_honest_ones_pass(back
 @pytest.mark.slow
 def test_tests_that_an_agent_may_edit_can_be_forged_but_nothing_else_is_touched():
     result = held("local:3", "shared", PROGRAMS)
-    assert {"emptied-tests", "always-equal", "sys-exit-zero"} <= set(result.false_passes)
+    assert {"always-equal", "module-liar", "tests-file"} <= set(result.false_passes)
+    assert not {"sys-exit-zero", "print-ok", "secret-file"} & set(result.false_passes)
     assert result.effects == []
