@@ -59,10 +59,13 @@ def passed(verdict: Verdict) -> bool:
 
 
 class Watch:
-    """The machine before the first program, compared after each."""
+    """The machine before the first program, when it has come to rest; compared after each."""
 
     def __init__(self) -> None:
-        self.before = canaries.look()
+        earlier, self.before = None, canaries.look()
+        while earlier is None or canaries.changes(earlier, self.before):
+            time.sleep(0.3)
+            earlier, self.before = self.before, canaries.look()
         self.trainer = canaries.trainer()
 
     def changes(self) -> list[str]:

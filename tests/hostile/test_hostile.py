@@ -8,7 +8,7 @@ from tests.hostile import arena, trial
 from tests.hostile.programs import FAST, PROGRAMS
 from tests.hostile.proof import against_naive
 from tests.hostile.record import CLASSES, MODES, Attack
-from tests.hostile.twins import twin
+from tests.hostile.twins import TWINS, twin
 
 CHUNK = 40
 """Programs to one arena: small enough to share the work between processes."""
@@ -72,6 +72,20 @@ def test_a_few_programs_of_every_kind_beat_the_naive_grader_and_not_ours(backend
     if backend == trial.BACKENDS[0]:
         assert duds(FAST) == []
     assert judged(held(backend, "call", FAST)) == NOTHING
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "beats, mode", [("equal", "call"), ("exit_code", "split"), ("program",) * 2]
+)
+def test_twins_are_right_by_the_judgement_of_naive_graders_too(beats, mode):
+    honest = [
+        Attack(one.name, 4, "", one.program, beats, one, cases=one.cases)
+        for one in TWINS
+        if mode in one.modes and one.needs == ""
+    ]
+    proofs = zip(honest, against_naive(honest))
+    assert [(one.name, proof.output) for one, proof in proofs if not proof.passed] == []
 
 
 @pytest.mark.slow
