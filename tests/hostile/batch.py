@@ -45,7 +45,7 @@ class Row:
     effects: tuple[str, ...]
     """What happened to canaries and trainer."""
     twin: str
-    """"" or why its honest twin failed right after it."""
+    """Why its honest twin failed right after it; empty if it did not."""
     sandbox: str
     """Backend and tier that ran it."""
     seconds: float
@@ -129,7 +129,7 @@ def graded(names: list[str], mode: str, sandbox: Any, secret: str) -> Iterator[R
 
 
 def twin_failure(name: str, mode: str, sandbox: Any) -> str:
-    """ "" if the honest twin passes, or cannot be judged in this mode; else what was said."""
+    """Why the honest twin failed; empty if it passed or cannot be judged in this mode."""
     honest = twin(name)
     if mode not in honest.modes:
         return ""

@@ -148,6 +148,16 @@ ATTACKS = (
         wall_s=1.5,
     ),
     _answer(
+        "exception-never-told",
+        "An exception whose text takes for ever.",
+        "class Odd(Exception):\n    def __str__(self):\n        while True:\n            pass\n"
+        "    __repr__ = __str__\n\ndef f(n):\n    raise Odd\n",
+        "equal",
+        "hang:",
+        "own-repr",
+        wall_s=1.5,
+    ),
+    _answer(
         "difference-never-shown",
         "A wrong answer whose difference to the right one takes for ever to print.",
         "import itertools\n\ndef f(n):\n"

@@ -116,4 +116,37 @@ ATTACKS = (
         like="module-attributes",
         beats="as_left",
     ),
+    _exit(
+        "exception-named-exit",
+        "An exception of its own called SystemExit, for graders that send names of exceptions.",
+        "class SystemExit(Exception):\n    pass\n\ndef f(n):\n    raise SystemExit(0)\n",
+        beats="named",
+    ),
+    _exit(
+        "exception-from-builtins",
+        "The same with a forged module and qualified name.",
+        "Odd = type('SystemExit', (ValueError,), {'__module__': 'builtins',\n"
+        "    '__qualname__': 'SystemExit'})\n\ndef f(n):\n    raise Odd(0)\n",
+        beats="named",
+    ),
+    _exit(
+        "exception-named-eval",
+        "An exception called eval, with a program as its argument.",
+        "def f(n):\n    raise type('eval', (Exception,), {})('__import__(\"os\")._exit(0)')\n",
+        beats="named",
+    ),
+    _exit(
+        "interrupt",
+        "Raises what a user's Ctrl-C raises, which ends the training.",
+        "def f(n):\n    raise KeyboardInterrupt\n",
+        beats="equal",
+        effect="trainer:",
+    ),
+    _exit(
+        "base-exception",
+        "Raises what no except clause for errors catches.",
+        "class Odd(BaseException):\n    pass\n\ndef f(n):\n    raise Odd\n",
+        beats="equal",
+        effect="trainer:",
+    ),
 )

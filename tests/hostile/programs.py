@@ -26,7 +26,7 @@ from tests.hostile import (
     takeover,
     timing,
 )
-from tests.hostile.naive import PROGRAM_END
+from tests.hostile.naive_children import PROGRAM_END
 from tests.hostile.record import Attack, Twin, cases_of
 from workbench.records import Case, Limits, Task
 

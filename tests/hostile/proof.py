@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Sequence
 
 from tests.hostile import arena
-from tests.hostile.naive import READS_ANSWERS
+from tests.hostile.naive_children import READS_ANSWERS
 from tests.hostile.record import Attack, cases_of
 
 HANG_S = 1.5

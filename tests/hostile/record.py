@@ -73,7 +73,7 @@ class Attack:
     twin: Twin
     """The nearest honest program."""
     effect: str = ""
-    """"" = it wants a pass; else how the effect on the machine begins, e.g. "file:"."""
+    """How the effect on the machine that it wants begins, e.g. "file:"; empty: it wants a pass."""
     cases: str | tuple[tuple[tuple, Any], ...] = "sealed"
     """(args, expected) pairs; "sealed" = values drawn at random, which no program can compute;
     "loot" = the expected value is the secret in the trainer's environment and canary file."""

@@ -29,7 +29,7 @@ class Trial:
     mode: str
     """"call", "split", "program", or "shared", which is forgeable by design."""
     skipped: str
-    """"" or why nothing was run."""
+    """Why nothing was run; empty if all was."""
     rows: tuple[Row, ...]
     """One for each program."""
 
