@@ -52,7 +52,7 @@ def _job(attack: Attack) -> arena.Job:
         [arena.PYTHON, *fast_start, f"{arena.PROJECT}/tests/hostile/naive.py"],
         stdin=repr(job),
         secret=secret,
-        deadline_s=HANG_S if attack.effect == "hang:" else 60.0,
+        deadline_s=HANG_S if attack.effect == "hang:" else 90.0,
         settle_s=0.2 if attack.effect.startswith(("process", "file", "network", "socket")) else 0.0,
     )
 

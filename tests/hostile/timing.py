@@ -65,14 +65,14 @@ ATTACKS = (
     ),
     _late(
         "burn-cpu-with-raised-limits",
-        "Raises its limits and burns three times the CPU seconds of its task.",
+        "Raises its limits and burns twice the CPU seconds of its task.",
         "import resource, signal, time\nfor kind in range(16):\n    try:\n"
         "        hard = resource.getrlimit(kind)[1]\n"
         "        resource.setrlimit(kind, (hard, hard))\n"
         "    except (OSError, ValueError):\n        pass\n"
         "signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
         "signal.signal(signal.SIGALRM, signal.SIG_IGN)\n\n"
-        "def f(n):\n    end = time.process_time() + 3.2\n"
+        "def f(n):\n    end = time.process_time() + 2.2\n"
         "    while time.process_time() < end:\n        pass\n    return 2 * n\n",
         like="signals",
         modes=("call",),
@@ -84,7 +84,7 @@ ATTACKS = (
         "import hashlib, threading, time\nstop = []\n\ndef burn():\n    while not stop:\n"
         "        hashlib.sha256(b'x' * 3_000_000)\n\ndef f(n):\n"
         "    threads = [threading.Thread(target=burn) for _ in range(4)]\n"
-        "    for thread in threads:\n        thread.start()\n    end = time.process_time() + 3.2\n"
+        "    for thread in threads:\n        thread.start()\n    end = time.process_time() + 2.2\n"
         "    while time.process_time() < end:\n        time.sleep(0.02)\n    stop.append(1)\n"
         "    return 2 * n\n",
         like="threads",
