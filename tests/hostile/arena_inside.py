@@ -235,6 +235,7 @@ def as_init(plan: dict, as_root: bool) -> None:
 
 def main() -> None:
     """Make the outer namespaces, become PID 1 in a child, clean up after it."""
+    libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no arena outlives its tests
     plan = json.load(sys.stdin)
     uid, gid = os.getuid(), os.getgid()
     as_root = uid == 0
