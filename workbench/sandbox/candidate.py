@@ -2,8 +2,8 @@
 
 Stage: sandbox. A request comes in as JSON; answer lines go out through the result pipe as tagged
 data (`wire` lists them). Nothing here decides a verdict: in mode "call" the expected values never
-enter this process. In mode "tests" the tests run next to the program and can be forged by it,
-which is what that mode is for. Left out: captured output (it goes to /dev/null).
+enter this process. In mode "split" it answers the tests of another run (`split_solution`). In mode
+"tests" the tests run next to the program and can be forged by it, which is what that mode is for. Left out: captured output (it goes to /dev/null).
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ import sys
 
 from workbench import encoding
 from workbench.sandbox import wire
+from workbench.sandbox.split_solution import answer_calls
 
+TRIAL = (
+    {"mode": "call", "files": {"a.py": "def f():\n    return 1\n"}, "entry_file": "a.py",
+     "entry_point": "f", "inputs": [{"tuple": []}]},
+    [wire.VALUE + b"1", wire.END],
+)  # fmt: skip
+"""A request, and the lines it gives."""
 _ONLY_AST = 0x400
 """`compile` flag: return the syntax tree (ast.PyCF_ONLY_AST, without importing ast)."""
 _MESSAGE_CHARS = 200
@@ -29,13 +36,22 @@ def unpack(body, box):
     return request
 
 
-def run(request, pipe, box):
-    """Execute one request in folder `box` and write its answer lines to the descriptor `pipe`."""
+def run(request, pipe, box, ends=()):
+    """Execute one request in folder `box` and write its answer lines to the descriptor `pipe`.
+
+    ends: descriptors to read calls from and to write answers to, which only mode "split" uses.
+    """
+    if request["mode"] != "split":
+        for descriptor in ends:
+            os.close(descriptor)
     modules = _Modules(request["files"], box)
     sys.meta_path.insert(0, modules)
     sys.path.insert(0, box)  # for packages, which the line above leaves to Python
     if request["mode"] == "call":
         _run_cases(request, modules, pipe, box)
+    elif request["mode"] == "split":
+        if loaded := _load(request, modules, pipe, box):
+            answer_calls(loaded[0], *ends, lambda error: describe(error, box))
     else:
         _run_tests(request, pipe, box)
 
@@ -103,28 +119,28 @@ def _run_cases(request, modules, pipe, box):
     loaded = _load(request, modules, pipe, box)
     if not loaded:
         return
-    (function,) = loaded
+    _, function = loaded
     for args in request["inputs"]:
         try:
             value = function(*encoding.decode(args))
             line = wire.VALUE + encoding.dump_bytes(value, flatten=True)
         except BaseException as error:  # SystemExit too: a candidate may raise anything
             line = wire.ERROR + _dump([_status(error, "error"), describe(error, box)])
-        _say(pipe, line)
-    _say(pipe, wire.END)
+        say(pipe, line)
+    say(pipe, wire.END)
 
 
 def _load(request, modules, pipe, box):
-    """The entry point in a list; an empty one if the program could not be loaded, which is said."""
+    """[the module, its entry point]; [] if the program could not be loaded, which is said."""
     entry_file, entry_point = request["entry_file"], request["entry_point"]
     name = entry_file.removesuffix(".py").replace("/", ".")
     try:
         modules.load(name)
-        return [getattr(sys.modules[name], entry_point)]
+        return [sys.modules[name], getattr(sys.modules[name], entry_point)]
     except AttributeError as error:
         if error.obj is sys.modules.get(name) and error.name == entry_point:
             text = f"NameError {entry_file}: function '{entry_point}' is not defined"
-            _say(pipe, wire.NOT_LOADED + _dump(["compile_error", text]))
+            say(pipe, wire.NOT_LOADED + _dump(["compile_error", text]))
         else:
             _say_not_loaded(error, pipe, box)
     except BaseException as error:
@@ -134,7 +150,7 @@ def _load(request, modules, pipe, box):
 
 def _say_not_loaded(error, pipe, box):
     kind = wire.LEFT if isinstance(error, SystemExit) else wire.NOT_LOADED
-    _say(pipe, kind + _dump([_status(error, "compile_error"), describe(error, box)]))
+    say(pipe, kind + _dump([_status(error, "compile_error"), describe(error, box)]))
 
 
 def _run_tests(request, pipe, box):
@@ -157,8 +173,8 @@ def _run_tests(request, pipe, box):
         elif not (kind == "Expr" and type(statement.value).__name__ == "Constant"):
             number += 1
             status, message = run_test(statement, source, path, namespace, box)
-            _say(pipe, wire.TEST + _dump([f"test:{number}", status, message]))
-    _say(pipe, wire.END)
+            say(pipe, wire.TEST + _dump([f"test:{number}", status, message]))
+    say(pipe, wire.END)
 
 
 def run_test(statement, source, path, namespace, box):
@@ -171,8 +187,10 @@ def run_test(statement, source, path, namespace, box):
         got, want = (_evaluate(side, path, namespace) for side in sides)
         if got == want:
             return "passed", ""
-        call = _segment(source, sides[0])
-        return "wrong", f"{call} got {_shown(got)} want {_shown(want)}"
+        side = sides[0]
+        place = side.lineno, side.end_lineno, side.col_offset, side.end_col_offset
+        call = source_of(source, *place)
+        return "wrong", f"{call} got {shown(got)} want {shown(want)}"
     except AssertionError as error:
         return "wrong", describe(error, box)
     except BaseException as error:
@@ -201,15 +219,20 @@ def _evaluate(expression, path, namespace):
     return eval(compile(tree, path, "eval", 0, True), namespace)
 
 
-def _segment(source, node):
-    lines = source.split(b"\n")[node.lineno - 1 : node.end_lineno]
-    lines[-1] = lines[-1][: node.end_col_offset]
-    lines[0] = lines[0][node.col_offset :]
+def source_of(source, line, end_line, column, end_column):
+    """The text between two places of `source` (bytes; lines from 1), on one line."""
+    lines = source.split(b"\n")[line - 1 : end_line]
+    lines[-1] = lines[-1][:end_column]
+    lines[0] = lines[0][column:]
     return b" ".join(line.strip() for line in lines).decode("utf-8", "replace")[:_VALUE_CHARS]
 
 
-def _shown(value):
-    text = _without_addresses(repr(value))
+def shown(value):
+    """`value` as a message shows it: short, and the same in every run."""
+    try:
+        text = _without_addresses(repr(value))
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        text = f"{type(value).__name__} with a number too long to show"
     return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 3] + "..."
 
 
@@ -253,7 +276,8 @@ def _dump(value):
     return json.dumps(value).encode()
 
 
-def _say(pipe, line):
+def say(pipe, line):
+    """Write one line to the descriptor `pipe`."""
     data = memoryview(line + b"\n")
     while data:
         data = data[os.write(pipe, data) :]

@@ -1,9 +1,9 @@
 """The walls around a run, in three strengths; the server picks the strongest that works here.
 
-Stage: sandbox (server side). Each class offers the same five steps: `prepare` once in the server,
-`fork` and `enter` for each run (`enter` in the child, before anything untrusted exists), `sweep`
-and `clean` after it. All three: own session, resource limits, no descriptor but /dev/null and the
-result pipe. Left out: cgroups, a disk quota at tiers 1 and 2.
+Stage: sandbox (server side). Each class offers the same six steps: `prepare` once in the server,
+`fork`, `enter` and `seal` for each run (the last two in the child, before anything untrusted
+exists), `sweep` and `clean` after it. All three: own session, resource limits, no descriptor but
+/dev/null, the result pipe and, in mode "split", the two pipes to the other run. Left out: cgroups, a disk quota at tiers 1 and 2.
 
     tier 3  Namespaces  pid, mount, ipc, net, uts namespaces; own read-only root; seccomp
     tier 2  Filters     Landlock and seccomp, no namespaces (containers, Colab)
@@ -57,15 +57,19 @@ class Minimal:
         """Like os.fork: 0 in the run, its process id in the server."""
         return os.fork()
 
-    def enter(self, pipe, requests):
-        """In the run: put up every wall but the limits a request names; the two descriptors it
-        keeps, under their new numbers. Raises OSError if a wall cannot be had."""
+    def enter(self, *kept):
+        """In the run: put up every wall but the filter of system calls and the limits a request
+        names; the descriptors it keeps, under their new numbers. Raises OSError if a wall cannot
+        be had."""
         os.setsid()
         if kernel.available():
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.mkdir(self.box, 0o700)
         os.chdir(self.box)
-        return _keep_only(pipe, requests)
+        return _keep_only(kept)
+
+    def seal(self):
+        """In the run, after `enter`: load the filter of system calls, where there is one."""
 
     def sweep(self, pid):
         """In the server, after the run's first process ended: end what it left behind."""
@@ -103,7 +107,7 @@ class Filters(Minimal):
         self._ruleset = landlock.build(filetree.libraries(), ["/dev/null"], folder)
         self.layers += ["no new privileges", "seccomp", "Landlock", "capabilities dropped"]
 
-    def enter(self, pipe, requests):
+    def enter(self, *kept):
         os.setsid()
         os.mkdir(self.box, 0o700)
         if self.uid is not None:
@@ -112,11 +116,13 @@ class Filters(Minimal):
         os.chdir(self.box)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         landlock.restrict(self._ruleset)
-        kept = _keep_only(pipe, requests)
+        kept = _keep_only(kept)
         if self.uid is not None:
             _set_limits(OWN_USER)
-        kernel.load_filter(self._filter)
         return kept
+
+    def seal(self):
+        kernel.load_filter(self._filter)
 
 
 class Namespaces(Minimal):
@@ -169,21 +175,23 @@ class Namespaces(Minimal):
             kernel.setns(self._pid_namespace, kernel.CLONE_NEWPID)
         return pid
 
-    def enter(self, pipe, requests):
+    def enter(self, *kept):
         os.setsid()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
         owner = f",uid={self.uid},gid={self.uid}" if self.uid is not None else ""
         quota = f"size={BOX_MB}m,nr_inodes={BOX_FILES},mode=700{owner}"
         kernel.mount("box", self.box, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
-        kept = _keep_only(pipe, requests)
+        kept = _keep_only(kept)
         if self.uid is not None or not self._filter:
             _set_limits(OWN_USER)
         _become(self.uid)
         os.chdir(self.box)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        return kept
+
+    def seal(self):
         if self._filter:
             kernel.load_filter(self._filter)
-        return kept
 
     def sweep(self, pid):
         """Nothing: the namespace's other processes ended with its first."""
@@ -217,13 +225,13 @@ def _become(uid):
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
 
 
-def _keep_only(pipe, requests):
-    """Close every descriptor but 0, 1, 2 and these two, which become 3 and 4."""
-    low = os.dup2(requests, os.dup(pipe) + 8)  # out of the way of 3 and 4
-    os.dup2(pipe, PIPE)
-    os.dup2(low, PIPE + 1)
-    os.closerange(PIPE + 2, 4096)
-    return PIPE, PIPE + 1
+def _keep_only(kept):
+    """Close every descriptor but 0, 1, 2 and these, which become PIPE and those after it."""
+    first_free = max(kept) + len(kept) + PIPE
+    high = [os.dup2(one, first_free + place) for place, one in enumerate(kept)]  # out of the way
+    low = [os.dup2(one, PIPE + place) for place, one in enumerate(high)]
+    os.closerange(PIPE + len(kept), 4096)
+    return low
 
 
 def set_limits(cpu_s, memory_mb):

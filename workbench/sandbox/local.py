@@ -32,7 +32,8 @@ from workbench.sandbox.results import (
     call_result,
     tests_result,
 )
-from workbench.sandbox.worker import Keeper, ServerGone, Worker
+from workbench.sandbox.split_results import split_result
+from workbench.sandbox.worker import Keeper, ServerGone, SplitBody, Worker
 
 MAX_REMEMBERED = 20_000
 """Results kept for reuse; the oldest is dropped first."""
@@ -146,6 +147,41 @@ class LocalSandbox:
         response, reused = self._execute(request, files, limits)
         return replace(tests_result(response, limits), reused=reused)
 
+    def run_split(
+        self,
+        files: Mapping[str, str],
+        entry_file: str,
+        entry_point: str,
+        test_code: str,
+        limits: Limits = Limits(),
+    ) -> TestsResult:
+        """What assert-style test code says in a process of its own, which never holds the program.
+
+        Args:
+            test_code: asserts at its top level, or functions `check(candidate)` and `test_...`,
+                which are called if the text does not call them. There `candidate`, `entry_point`
+                and every other name that is read but not defined, also `import`s from the entry
+                file, send their arguments to the program and get plain data or an exception back.
+            limits: for each of the two processes.
+        Returns:
+            One outcome for each assert or block of asserts, named "test:1", ... Its status is
+            "unscorable" if the tests need what cannot be had here: a callback or another argument
+            that is no plain data (outcome "skipped"), a package, a class of the program.
+        Raises:
+            ValueError: as `call` does.
+
+        >>> with open_sandbox(workers=1) as box:
+        ...     box.run_split({"a.py": "def f(x): return x"}, "a.py", "f", "assert f(2) == 3").outcomes
+        (('test:1', 'wrong', 'f(2) got 2 want 3'),)
+        """
+        _check_path(entry_file)
+        if too_large := _too_large(files):
+            return TestsResult("compile_error", (("test:1", "missing", too_large),), too_large)
+        names = {"entry_file": entry_file, "entry_point": entry_point}
+        tests = json.dumps({"test_code": test_code, **names}, sort_keys=True).encode()
+        response, reused = self._execute({"mode": "split", **names}, files, limits, tests)
+        return replace(split_result(response, limits), reused=reused)
+
     @property
     def stats(self) -> SandboxStats:
         """What has been executed so far (a snapshot)."""
@@ -170,14 +206,15 @@ class LocalSandbox:
         state = "open" if self._close.alive else "closed"
         return f"<LocalSandbox {self.name}, {self.workers} workers, {state}: {self.stats}>"
 
-    def _execute(self, request, files, limits) -> tuple[Response, bool]:
+    def _execute(self, request, files, limits, tests=b"") -> tuple[Response, bool]:
         for path, text in files.items():
             _check_path(path)
             if not isinstance(text, str):
                 raise ValueError(f"files: expected text for {path!r}, got {type(text).__name__}")
         _check_limits(limits)
         body = json.dumps(request | {"files": dict(files)}, sort_keys=True).encode()
-        key = hashlib.sha256(body + repr(limits).encode()).digest()
+        key = hashlib.sha256(body + repr(limits).encode() + tests).digest()
+        body = SplitBody(body, tests) if tests else body
         future, reused = self._find_or_submit(key, body, limits)
         response = future.result()
         if reused:
@@ -210,8 +247,9 @@ class LocalSandbox:
 
     def _count(self, key, future) -> None:
         response = None if future.exception() else future.result()
-        fault = response is None or response.ended == wire.FAULT
-        deadline = not fault and response.ended == wire.WALL_LIMIT
+        parts = () if response is None else response.parts
+        fault = response is None or any(part.ended == wire.FAULT for part in parts)
+        deadline = not fault and any(part.ended == wire.WALL_LIMIT for part in parts)
         with self._lock:
             if fault or deadline:  # says something about the machine, not about the program
                 self._known.pop(key, None)
@@ -221,7 +259,7 @@ class LocalSandbox:
             self._stats = replace(
                 old,
                 executions=old.executions + 1,
-                cpu_s=old.cpu_s + response.cpu_s,
+                cpu_s=old.cpu_s + sum(part.cpu_s for part in parts),
                 wall_s=old.wall_s + response.wall_s,
                 faults=old.faults + fault,
                 deadlines=old.deadlines + deadline,

@@ -46,14 +46,15 @@ class CallResult:
 
 @dataclass(frozen=True)
 class TestsResult:
-    """What tests said that ran next to the program (mode "shared": it could have forged them)."""
+    """What tests said: next to the program (`run_tests`; it could have forged them), or in a
+    process of their own (`run_split`)."""
 
     __test__ = False  # pytest: this is a record, not a test class
 
     status: VerdictStatus
     """How the execution ended."""
     outcomes: tuple[tuple[str, TestStatus, str], ...]
-    """(name, status, message) of every test that was started."""
+    """(name, status, message) of every test that was started; in mode "split" of every test."""
     message: str = ""
     """Why it did not end well."""
     cpu_s: float = 0.0
@@ -87,7 +88,7 @@ class Response:
     """What a server sent back."""
 
     ended: int
-    """One of wire.EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT."""
+    """One of wire.EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT, LEFT_ALONE."""
     exit_status: int
     """Exit status of the run, or minus the signal that ended it."""
     payload: bytes
@@ -98,9 +99,16 @@ class Response:
     """Wall-clock seconds."""
     restarts: int = 0
     """How often the server had to be started again for this."""
+    tests: Response | None = None
+    """In mode "split": what the server for tests sent back."""
+
+    @property
+    def parts(self) -> tuple[Response, ...]:
+        """This response and the one about the tests, if there is one."""
+        return (self,) if self.tests is None else (self, self.tests)
 
 
-class _Malformed(Exception):
+class Malformed(Exception):
     """The run wrote something on the result pipe that our side of it would not have written."""
 
 
@@ -111,12 +119,12 @@ def call_result(response, num_inputs, limits):
     try:
         cases, status, message, complete = _read(response.payload, _read_case)
         if len(cases) > num_inputs or (complete and not status and len(cases) < num_inputs):
-            raise _Malformed(f"{len(cases)} answers to {num_inputs} inputs")
-    except _Malformed as error:
+            raise Malformed(f"{len(cases)} answers to {num_inputs} inputs")
+    except Malformed as error:
         broken = CaseResult("error", error="the result pipe was written to")
         return CallResult("crash", (broken,) * num_inputs, str(error), response.cpu_s)
     if not complete and not status:
-        status, message = _how_it_ended(response, limits)
+        status, message = how_it_ended(response, limits)
         if len(cases) < num_inputs and status != "sandbox_error":
             broke = status if status in ("timeout", "memory") else "error"
             cases.append(CaseResult(broke, error=message))
@@ -130,13 +138,22 @@ def tests_result(response, limits):
         return TestsResult("sandbox_error", (), _text(response.payload))
     try:
         outcomes, status, message, complete = _read(response.payload, _read_test)
-    except _Malformed as error:
+    except Malformed as error:
         return TestsResult("crash", (), str(error), response.cpu_s)
     if not complete and not status:
-        status, message = _how_it_ended(response, limits)
+        status, message = how_it_ended(response, limits)
         broke = status if status in ("timeout", "memory") else "error"
         outcomes.append((f"test:{len(outcomes) + 1}", broke, message))
     return TestsResult(status or "ok", tuple(outcomes), message, response.cpu_s)
+
+
+def said_about_loading(response):
+    """(status, message) of a solution that did not load, or ("", "")."""
+    try:
+        cases, status, message, complete = _read(response.payload, _read_case)
+    except Malformed as error:
+        return "crash", str(error)
+    return ("crash", "the result pipe was written to") if cases or complete else (status, message)
 
 
 def _read(payload, read_answer):
@@ -146,22 +163,22 @@ def _read(payload, read_answer):
     answers, status, message, complete = [], "", "", False
     for line in lines:
         if complete or status:
-            raise _Malformed("more answers after the last one")
+            raise Malformed("more answers after the last one")
         kind, body = line[:1], line[1:]
         if kind == wire.END and not body:
             complete = True
         elif kind in (wire.NOT_LOADED, wire.LEFT):
-            status, message = _strings(body, 2)
+            status, message = strings(body, 2)
             if kind == wire.LEFT:
                 status = "crash"
             elif status not in ("compile_error", "memory"):
-                raise _Malformed(f"status {status!r:.40}")
+                raise Malformed(f"status {status!r:.40}")
             if answers and read_answer is _read_case:
-                raise _Malformed("answers from a program that was not loaded")
+                raise Malformed("answers from a program that was not loaded")
         else:
             answers.append(read_answer(kind, body))
     if unfinished and (complete or status):
-        raise _Malformed("more answers after the last one")
+        raise Malformed("more answers after the last one")
     return answers, status, message, complete
 
 
@@ -170,31 +187,32 @@ def _read_case(kind, body):
         if kind == wire.VALUE:
             return CaseResult("value", encoding.parse_bytes(body))
     except ValueError as error:
-        raise _Malformed(f"a value that is not plain data: {error}") from None
+        raise Malformed(f"a value that is not plain data: {error}") from None
     if kind != wire.ERROR:
-        raise _Malformed(f"a line starting with {kind!r}")
-    status, text = _strings(body, 2)
+        raise Malformed(f"a line starting with {kind!r}")
+    status, text = strings(body, 2)
     if status not in ("error", "memory"):
-        raise _Malformed(f"status {status!r:.40}")
+        raise Malformed(f"status {status!r:.40}")
     return CaseResult(status, error=text)
 
 
 def _read_test(kind, body):
     if kind != wire.TEST:
-        raise _Malformed(f"a line starting with {kind!r}")
-    name, status, message = _strings(body, 3)
+        raise Malformed(f"a line starting with {kind!r}")
+    name, status, message = strings(body, 3)
     if status not in ("passed", "wrong", "error", "memory"):
-        raise _Malformed(f"status {status!r:.40}")
+        raise Malformed(f"status {status!r:.40}")
     return name[:40], status, message
 
 
-def _strings(body, count):
+def strings(body, count):
+    """The `count` texts of a JSON list, cut to what a message needs. Raises Malformed."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        raise _Malformed("a line that is not JSON") from None
+        raise Malformed("a line that is not JSON") from None
     if type(found) is not list or len(found) != count or any(type(x) is not str for x in found):
-        raise _Malformed(f"a line that is not {count} texts")
+        raise Malformed(f"a line that is not {count} texts")
     # half a surrogate pair cannot be written, printed or tokenized: shown as its escape instead
     return [text[:400].encode("utf-8", "backslashreplace").decode() for text in found]
 
@@ -204,11 +222,16 @@ def killed_from_outside(response, limits):
 
     A program below tier 3 can do this to itself, so it says nothing certain about the machine.
     """
-    killed = response.ended == wire.EXITED and response.exit_status == -signal.SIGKILL
-    return killed and response.cpu_s < limits.cpu_s
+    return any(
+        part.ended == wire.EXITED
+        and part.exit_status == -signal.SIGKILL
+        and part.cpu_s < limits.cpu_s
+        for part in response.parts
+    )
 
 
-def _how_it_ended(response, limits):
+def how_it_ended(response, limits):
+    """(status, message) of a run that did not say that it had finished."""
     ended_by_kernel = response.exit_status in (-signal.SIGXCPU, -signal.SIGKILL)
     over_s = ended_by_kernel and response.cpu_s >= limits.cpu_s
     if response.ended == wire.CPU_LIMIT or (response.ended == wire.EXITED and over_s):
@@ -217,6 +240,8 @@ def _how_it_ended(response, limits):
         return "timeout", f"not done after {limits.wall_s:g} s (wall-clock deadline)"
     if response.ended == wire.TOO_LARGE:
         return "crash", f"sent more than {wire.MAX_ANSWER_BYTES} bytes of answers"
+    if response.ended == wire.LEFT_ALONE:
+        return "crash", "stopped answering without ending"
     if response.exit_status == wire.OUT_OF_MEMORY:
         return "memory", f"used more than {limits.memory_mb} MiB of memory"
     if response.exit_status < 0:

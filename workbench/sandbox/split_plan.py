@@ -1,0 +1,173 @@
+"""Test code, rewritten so that each of its asserts reports for itself.
+
+Stage: sandbox (the tests' run of mode "split"). The text of the tests goes in; code and a number
+of tests come out. A test is a statement of the file, or of the body of a test function (`check`,
+`test...`), that asserts something: an assert, a loop or block that holds one, a call of a helper
+that does. Every other statement prepares. Nothing is executed here. Left out: unittest classes.
+
+    assert candidate(2) == 4        with __split__.test(3):
+                                        assert __split__.equal(candidate(2), 4), __split__.said(0)
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass
+
+RECORDER = "__split__"
+"""The name by which the rewritten code reaches its recorder (see `split_tests`)."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+@dataclass(frozen=True)
+class TestFunction:
+    """A function whose asserts are tests."""
+
+    __test__ = False  # pytest: this is a record, not a test class
+
+    name: str
+    """As it is defined."""
+    required: tuple[str, ...]
+    """Its parameters without a default."""
+    first: int
+    """Number of its first test."""
+    last: int
+    """Number of its last test."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is executed, and what it can report."""
+
+    code: object
+    """The rewritten tests, compiled."""
+    num_tests: int
+    """Tests are numbered from 1 in the order of their statements."""
+    functions: tuple[TestFunction, ...]
+    """To be called if the tests do not call them."""
+    read: frozenset[str]
+    """Every name the tests read that is no builtin."""
+    calls: tuple[tuple[int, int, int, int], ...]
+    """Where the left side of each comparison stands: line, end line, column, end column."""
+
+
+def make_plan(source, path):
+    """The Plan for the bytes `source`. Raises SyntaxError and what else `compile` raises."""
+    tree = ast.parse(source, path)
+    rewriter = _Rewriter(tree)
+    tree.body = rewriter.module(tree.body)
+    ast.fix_missing_locations(tree)
+    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and type(n.ctx) is ast.Load}
+    return Plan(
+        compile(tree, path, "exec", dont_inherit=True),
+        rewriter.num_tests,
+        tuple(rewriter.functions),
+        frozenset(name for name in read if not hasattr(builtins, name)),
+        tuple(rewriter.calls),
+    )
+
+
+class _Rewriter:
+    def __init__(self, tree):
+        self.num_tests = 0
+        self.functions = []
+        self.calls = []
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        tests = [node for node in tree.body if _is_test_function(node)]
+        others = [node for node in functions if node not in tests]
+        self._helpers = {f.name for f in others if any(map(_complains, ast.walk(f)))}
+        while more := {f.name for f in others if self._calls_a_helper(f)} - self._helpers:
+            self._helpers |= more
+
+    def _calls_a_helper(self, function):
+        return any(map(self._is_helper_call, ast.walk(function)))
+
+    def _is_helper_call(self, node):
+        return isinstance(node, ast.Call) and getattr(node.func, "id", None) in self._helpers
+
+    def module(self, body):
+        future = [s for s in body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
+        rest = [s for s in body if s not in future]
+        return future + [
+            self._function(s) if _is_test_function(s) else self._statement(s) for s in rest
+        ]
+
+    def _function(self, node):
+        first = self.num_tests + 1
+        body = [self._statement(s) for s in node.body]
+        if self.num_tests < first:  # it asserts nothing: that it ends is the test
+            self.num_tests += 1
+            body = [self._block("test", [first], body)]
+        arguments = node.args.posonlyargs + node.args.args
+        required = arguments[: len(arguments) - len(node.args.defaults)]
+        required = tuple(argument.arg for argument in required)
+        self.functions.append(TestFunction(node.name, required, first, self.num_tests))
+        node.body = [self._block("function", [node.name, first, self.num_tests], body)]
+        return node
+
+    def _statement(self, statement):
+        if isinstance(statement, _FUNCTIONS) or not self._tests_something(statement):
+            _Watched(self.calls).visit(statement)
+            return statement
+        self.num_tests += 1
+        number = self.num_tests
+        return self._block("test", [number], [_Watched(self.calls).visit(statement)])
+
+    def _tests_something(self, statement):
+        return any(_complains(n) or self._is_helper_call(n) for n in _walk_here(statement))
+
+    def _block(self, method, arguments, body):
+        call = _ask(method, [ast.Constant(value) for value in arguments])
+        block = ast.With(items=[ast.withitem(context_expr=call)], body=body)
+        return ast.copy_location(block, body[0])
+
+
+class _Watched(ast.NodeTransformer):
+    """Lets `assert LEFT == RIGHT` say what the two sides were, and shows the recorder the class
+    that an `except` names: if the solution defines it, nothing here is an instance of it."""
+
+    def __init__(self, calls):
+        self._calls = calls
+
+    def visit_Assert(self, node):  # noqa: N802: the name ast asks for
+        match node:
+            case ast.Assert(ast.Compare(left, [ast.Eq()], [right]), None):
+                place = left.lineno, left.end_lineno, left.col_offset, left.end_col_offset
+                node.test = ast.copy_location(_ask("equal", [left, right]), node.test)
+                node.msg = _ask("said", [ast.Constant(len(self._calls))])
+                self._calls.append(place)
+        return node
+
+    def visit_ExceptHandler(self, node):  # noqa: N802
+        if node.type is not None and not _is_builtin(node.type):
+            node.type = ast.copy_location(_ask("kind", [node.type]), node.type)
+        return self.generic_visit(node)
+
+
+def _is_builtin(node):
+    return isinstance(node, ast.Name) and hasattr(builtins, node.id)
+
+
+def _ask(method, arguments):
+    recorder = ast.Name(RECORDER, ast.Load())
+    return ast.Call(ast.Attribute(recorder, method, ast.Load()), arguments, [])
+
+
+def _is_test_function(node):
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    return node.name == "check" or node.name.startswith("test")
+
+
+def _complains(node):
+    return isinstance(node, (ast.Assert, ast.Raise))
+
+
+def _walk_here(node):
+    """Like ast.walk, but not into functions and classes that are only defined here."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += [n for n in ast.iter_child_nodes(node) if not isinstance(n, _FUNCTIONS)]
