@@ -2,8 +2,9 @@
 
 Stage: sandbox. A request comes in as JSON; answer lines go out through the result pipe as tagged
 data (`wire` lists them). Nothing here decides a verdict: in mode "call" the expected values never
-enter this process. In mode "split" it answers the tests of another run (`split_solution`). In mode
-"tests" the tests run next to the program and can be forged by it, which is what that mode is for. Left out: captured output (it goes to /dev/null).
+enter this process, in mode "split" it answers the tests of another run (`split_solution`). In mode
+"tests" the tests run next to the program and can be forged by it, which is what that mode is for.
+Left out: captured output (it goes to /dev/null).
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from typing import Any
 from workbench import encoding
 from workbench.records import Limits
 from workbench.sandbox import wire
+from workbench.sandbox.checking import check_files, check_limits, check_path, too_large
 from workbench.sandbox.guarantees import Guarantees, check
 from workbench.sandbox.results import (
     CallResult,
@@ -32,17 +33,11 @@ from workbench.sandbox.results import (
     call_result,
     tests_result,
 )
-from workbench.sandbox.split_results import split_result
+from workbench.sandbox.split_results import Plans, split_result
 from workbench.sandbox.worker import Keeper, ServerGone, SplitBody, Worker
 
 MAX_REMEMBERED = 20_000
 """Results kept for reuse; the oldest is dropped first."""
-MIN_MEMORY_MB = 64
-"""Below this the interpreter itself does not fit."""
-MAX_MEMORY_MB, MAX_LIMIT_S = 1 << 24, 86_400
-"""Above these a limit limits nothing, and the system calls that set it overflow."""
-MAX_NAME_BYTES = 255
-"""Longest name of a file or folder on common systems."""
 
 
 def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> LocalSandbox:
@@ -76,6 +71,7 @@ class LocalSandbox:
         self._lock = threading.Lock()
         self._stats = SandboxStats()
         self._known: OrderedDict[bytes, Future] = OrderedDict()
+        self._plans = Plans()
         self._jobs: queue.SimpleQueue = queue.SimpleQueue()
         hello = self._start(strongest)
         self.tier: int = hello["tier"]
@@ -125,10 +121,10 @@ class LocalSandbox:
             "entry_point": entry_point,
             "inputs": [encoding.encode(tuple(args)) for args in inputs],
         }
-        _check_path(entry_file)
-        if too_large := _too_large(files):
-            missing = (CaseResult("missing", error=too_large),) * len(inputs)
-            return CallResult("compile_error", missing, too_large)
+        check_path(entry_file)
+        if reason := too_large(files):
+            missing = (CaseResult("missing", error=reason),) * len(inputs)
+            return CallResult("compile_error", missing, reason)
         response, reused = self._execute(request, files, limits)
         return replace(call_result(response, len(inputs), limits), reused=reused)
 
@@ -140,9 +136,9 @@ class LocalSandbox:
         Every top-level statement that is not an import or a docstring is a test, named "test:1",
         "test:2", ...; it passes if it does not raise. Raises ValueError as `call` does.
         """
-        _check_path(tests_file)
-        if too_large := _too_large(files):
-            return TestsResult("compile_error", (), too_large)
+        check_path(tests_file)
+        if reason := too_large(files):
+            return TestsResult("compile_error", (), reason)
         request = {"mode": "tests", "tests_file": tests_file}
         response, reused = self._execute(request, files, limits)
         return replace(tests_result(response, limits), reused=reused)
@@ -171,15 +167,17 @@ class LocalSandbox:
             ValueError: as `call` does.
 
         >>> with open_sandbox(workers=1) as box:
-        ...     box.run_split({"a.py": "def f(x): return x"}, "a.py", "f", "assert f(2) == 3").outcomes
+        ...     said = box.run_split({"a.py": "def f(x): return x"}, "a.py", "f", "assert f(2)==3")
+        >>> said.outcomes
         (('test:1', 'wrong', 'f(2) got 2 want 3'),)
         """
-        _check_path(entry_file)
-        if too_large := _too_large(files):
-            return TestsResult("compile_error", (("test:1", "missing", too_large),), too_large)
+        check_path(entry_file)
+        if reason := too_large(files):
+            return TestsResult("compile_error", (("test:1", "missing", reason),), reason)
         names = {"entry_file": entry_file, "entry_point": entry_point}
-        tests = json.dumps({"test_code": test_code, **names}, sort_keys=True).encode()
+        tests = {"test_code": test_code, **names}
         response, reused = self._execute({"mode": "split", **names}, files, limits, tests)
+        self._plans.learn(test_code, response)
         return replace(split_result(response, limits), reused=reused)
 
     @property
@@ -206,15 +204,16 @@ class LocalSandbox:
         state = "open" if self._close.alive else "closed"
         return f"<LocalSandbox {self.name}, {self.workers} workers, {state}: {self.stats}>"
 
-    def _execute(self, request, files, limits, tests=b"") -> tuple[Response, bool]:
-        for path, text in files.items():
-            _check_path(path)
-            if not isinstance(text, str):
-                raise ValueError(f"files: expected text for {path!r}, got {type(text).__name__}")
-        _check_limits(limits)
+    def _execute(self, request, files, limits, tests=None) -> tuple[Response, bool]:
+        check_files(files)
+        check_limits(limits)
         body = json.dumps(request | {"files": dict(files)}, sort_keys=True).encode()
-        key = hashlib.sha256(body + repr(limits).encode() + tests).digest()
-        body = SplitBody(body, tests) if tests else body
+        what = body + repr(limits).encode()
+        if tests is not None:
+            what += json.dumps(tests, sort_keys=True).encode()
+            plan = {"plan": self._plans[tests["test_code"]]}
+            body = SplitBody(body, json.dumps(tests | plan).encode())
+        key = hashlib.sha256(what).digest()
         future, reused = self._find_or_submit(key, body, limits)
         response = future.result()
         if reused:
@@ -285,28 +284,3 @@ def _refuse(future: Future) -> None:
         future.set_exception(RuntimeError("the sandbox was closed"))
     except InvalidStateError:  # somebody else said so first
         pass
-
-
-def _check_path(path: str) -> None:
-    parts = path.split("/")
-    if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
-    if not all(len(os.fsencode(part)) <= MAX_NAME_BYTES for part in parts):
-        raise ValueError(f"expected names of at most {MAX_NAME_BYTES} bytes, got {path!r:.80}")
-
-
-def _check_limits(limits: Limits) -> None:
-    seconds = (limits.cpu_s, limits.wall_s)
-    if not all(0 < value <= MAX_LIMIT_S for value in seconds) or not (
-        isinstance(limits.memory_mb, int) and MIN_MEMORY_MB <= limits.memory_mb <= MAX_MEMORY_MB
-    ):
-        raise ValueError(
-            f"limits: expected cpu_s and wall_s above 0 and at most {MAX_LIMIT_S}, memory_mb a "
-            f"whole number from {MIN_MEMORY_MB} to {MAX_MEMORY_MB}, got {limits}"
-        )
-
-
-def _too_large(files: Mapping[str, str]) -> str:
-    size = sum(len(text) for text in files.values() if isinstance(text, str))
-    limit = wire.MAX_SOURCE_BYTES
-    return f"the workspace has {size} characters, more than {limit}" if size > limit else ""

@@ -154,7 +154,9 @@ class Tests:
 
 
 def _hand(channel, data, descriptors):
-    rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, _TWO.pack(*descriptors))] if descriptors else []
+    rights = (
+        [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, _TWO.pack(*descriptors))] if descriptors else []
+    )
     channel.sendmsg([data], rights)
 
 

@@ -93,7 +93,7 @@ class Server:
             os.close(other)
         status = os.waitstatus_to_exitcode(status)
         said = memoryview(self._answers)[: run.said]
-        if said[:1] != wire.READY:
+        if said[:1] != wire.READY and ended != wire.LEFT_ALONE:
             return _fault(bytes(said[1:]).decode("utf-8", "replace") or f"exit status {status}")
         if run.said_too_much:
             ended = wire.TOO_LARGE

@@ -106,7 +106,9 @@ class Objects:
             raise ValueError(f"tag {tag!r}: expected a list")
         if tag == "tuple":
             return tuple(self.read(item) for item in body)
-        return self._read_changing({"list": list, "dict": dict, "set": set}.get(tag, bytearray), body)
+        return self._read_changing(
+            {"list": list, "dict": dict, "set": set}.get(tag, bytearray), body
+        )
 
     def _read_changing(self, kind, body):
         number, *items = body

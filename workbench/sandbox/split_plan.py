@@ -13,57 +13,48 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass
+import marshal
+from collections import namedtuple
 
 RECORDER = "__split__"
 """The name by which the rewritten code reaches its recorder (see `split_tests`)."""
+BOX = "<tests>"
+PATH = f"{BOX}/tests.py"
+"""Where messages say that the tests are; no such file exists."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-@dataclass(frozen=True)
-class TestFunction:
-    """A function whose asserts are tests."""
+class Plan(namedtuple("Plan", "code num_tests functions read calls")):
+    """What is executed, and what it can report.
 
-    __test__ = False  # pytest: this is a record, not a test class
+    code: the rewritten tests, compiled. num_tests: tests are numbered from 1 in the order of their
+    statements. functions: (name, parameters without a default, number of its first test, of its
+    last) of each test function. read: every name the tests read that is no builtin. calls: where
+    the left side of each comparison stands: line, end line, column, end column.
+    """
 
-    name: str
-    """As it is defined."""
-    required: tuple[str, ...]
-    """Its parameters without a default."""
-    first: int
-    """Number of its first test."""
-    last: int
-    """Number of its last test."""
+    def pack(self):
+        """The plan as text, to be kept for the next run of the same tests."""
+        return marshal.dumps(tuple(self)).hex()
 
-
-@dataclass(frozen=True)
-class Plan:
-    """What is executed, and what it can report."""
-
-    code: object
-    """The rewritten tests, compiled."""
-    num_tests: int
-    """Tests are numbered from 1 in the order of their statements."""
-    functions: tuple[TestFunction, ...]
-    """To be called if the tests do not call them."""
-    read: frozenset[str]
-    """Every name the tests read that is no builtin."""
-    calls: tuple[tuple[int, int, int, int], ...]
-    """Where the left side of each comparison stands: line, end line, column, end column."""
+    @classmethod
+    def unpack(cls, text):
+        """The plan in `text`, which `pack` wrote in another run of this server's Python."""
+        return cls(*marshal.loads(bytes.fromhex(text)))
 
 
-def make_plan(source, path):
+def make_plan(source):
     """The Plan for the bytes `source`. Raises SyntaxError and what else `compile` raises."""
-    tree = ast.parse(source, path)
+    tree = ast.parse(source, PATH)
     rewriter = _Rewriter(tree)
     tree.body = rewriter.module(tree.body)
     ast.fix_missing_locations(tree)
     read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and type(n.ctx) is ast.Load}
     return Plan(
-        compile(tree, path, "exec", dont_inherit=True),
+        compile(tree, PATH, "exec", dont_inherit=True),
         rewriter.num_tests,
         tuple(rewriter.functions),
-        frozenset(name for name in read if not hasattr(builtins, name)),
+        tuple(sorted(name for name in read if not hasattr(builtins, name))),
         tuple(rewriter.calls),
     )
 
@@ -102,7 +93,7 @@ class _Rewriter:
         arguments = node.args.posonlyargs + node.args.args
         required = arguments[: len(arguments) - len(node.args.defaults)]
         required = tuple(argument.arg for argument in required)
-        self.functions.append(TestFunction(node.name, required, first, self.num_tests))
+        self.functions.append((node.name, required, first, self.num_tests))
         node.body = [self._block("function", [node.name, first, self.num_tests], body)]
         return node
 
@@ -130,7 +121,7 @@ class _Watched(ast.NodeTransformer):
     def __init__(self, calls):
         self._calls = calls
 
-    def visit_Assert(self, node):  # noqa: N802: the name ast asks for
+    def visit_Assert(self, node):
         match node:
             case ast.Assert(ast.Compare(left, [ast.Eq()], [right]), None):
                 place = left.lineno, left.end_lineno, left.col_offset, left.end_col_offset
@@ -139,7 +130,7 @@ class _Watched(ast.NodeTransformer):
                 self._calls.append(place)
         return node
 
-    def visit_ExceptHandler(self, node):  # noqa: N802
+    def visit_ExceptHandler(self, node):
         if node.type is not None and not _is_builtin(node.type):
             node.type = ast.copy_location(_ask("kind", [node.type]), node.type)
         return self.generic_visit(node)

@@ -19,10 +19,15 @@ import sys
 from workbench import encoding
 from workbench.sandbox import wire
 from workbench.sandbox.candidate import describe, say, shown, source_of
-from workbench.sandbox.split_plan import RECORDER, make_plan
+from workbench.sandbox.split_data import Objects, dump, parse
+from workbench.sandbox.split_plan import BOX, PATH, RECORDER, Plan, make_plan
 from workbench.sandbox.split_stub import Solution, Stop, Stub
 
-TRIAL = {"test_code": "", "entry_file": "a.py", "entry_point": "f"}, [wire.PLAN + b"0", wire.END]
+_NO_TESTS, _WARM = make_plan(b"").pack(), make_plan(b"[f([2, (3,)]) == 4]").pack()
+TRIAL = (
+    {"test_code": "", "plan": _NO_TESTS, "entry_file": "a.py", "entry_point": "f"},
+    [wire.PLAN + b'[0, ""]', wire.END],
+)
 """A request that needs no solution, and the lines it gives."""
 
 
@@ -33,20 +38,19 @@ def unpack(body, box):
 
 def run(request, pipe, box, ends):
     """Execute one request; `ends`: descriptors to write calls to and to read answers from."""
-    path = f"{box}/tests.py"
     source = request["test_code"].encode("utf-8", "surrogatepass")
     try:
-        plan = make_plan(source, path)
+        plan = Plan.unpack(request["plan"]) if request["plan"] else make_plan(source)
     except Exception as error:
-        return say(pipe, wire.NOT_LOADED + _dump(["unscorable", describe(error, box)]))
-    say(pipe, wire.PLAN + _dump(plan.num_tests))
+        return say(pipe, wire.NOT_LOADED + _dump(["unscorable", describe(error, BOX)]))
+    say(pipe, wire.PLAN + _dump([plan.num_tests, "" if request["plan"] else plan.pack()]))
     if plan.num_tests == 0:
         return say(pipe, wire.END)
     solution = Solution(*ends, heard=lambda: say(pipe, wire.HEARD))
-    recorder = Recorder(pipe, box, solution, plan, source)
+    recorder = Recorder(pipe, solution, plan, source)
     try:
         solution.wait_until_loaded()
-        _execute(plan, _names(request, plan, recorder, solution, path), recorder)
+        _execute(plan, _names(request, plan, recorder, solution), recorder)
         if not solution.is_silent():
             solution.stopped = "the answer pipe was written to after the last answer"
     except Stop:
@@ -59,17 +63,17 @@ def run(request, pipe, box, ends):
 
 def warm_up():
     """Do once, on harmless text, what every run does; see `candidate.warm_up`."""
-    source = b"def check(c):\n    assert [2 * y for y in c(1)] == [2], 'a'\ncheck(len)\n"
-    make_plan(source, "warm")
-    encoding.dump_bytes(encoding.decode(encoding.parse_json('{"tuple":[[1,2]]}')))
+    plan = Plan.unpack(_WARM)
+    exec(plan.code, {"f": lambda x: Objects().read(parse(dump(Objects().write(x)))),
+                     RECORDER: Recorder(None, None, plan, b"")})  # fmt: skip
 
 
-def _names(request, plan, recorder, solution, path):
+def _names(request, plan, recorder, solution):
     """The tests' global names: a stub for each that they read, until they define it."""
     entry_point = request["entry_point"]
     names = {name: Stub(name, solution) for name in plan.read}
     names |= {"candidate": Stub(entry_point, solution), entry_point: Stub(entry_point, solution)}
-    names |= {"__name__": "__main__", "__file__": path, RECORDER: recorder}
+    names |= {"__name__": "__main__", "__file__": PATH, RECORDER: recorder}
     module = request["entry_file"].removesuffix(".py").replace("/", ".")
     sys.modules[module] = _Module(module, solution)
     random.seed(0)
@@ -93,19 +97,19 @@ def _execute(plan, names, recorder):
     """Run the tests' statements, then each test function that none of them called."""
     with recorder.function("", 1, plan.num_tests):
         exec(plan.code, names)
-        for function in plan.functions:
-            if function.name not in recorder.entered:
-                with recorder.function(function.name, function.first, function.last):
-                    _call(function, names)
+        for name, required, first, last in plan.functions:
+            if name not in recorder.entered:
+                with recorder.function(name, first, last):
+                    _call(name, required, names)
 
 
-def _call(function, names):
-    if function.name == "check" and len(function.required) == 1:
+def _call(name, required, names):
+    if name == "check" and len(required) == 1:
         names["check"](names["candidate"])
-    elif set(function.required) <= {"candidate"}:
-        names[function.name](*[names["candidate"] for _ in function.required])
+    elif set(required) <= {"candidate"}:
+        names[name](*[names["candidate"] for _ in required])
     else:
-        raise NotHere(f"{function.name} needs {', '.join(function.required)}, which is not here")
+        raise NotHere(f"{name} needs {', '.join(required)}, which is not here")
 
 
 class NotHere(ImportError):
@@ -115,9 +119,9 @@ class NotHere(ImportError):
 class Recorder:
     """What the rewritten tests call (see `split_plan`): it says each test's outcome."""
 
-    def __init__(self, pipe, box, solution, plan, source):
+    def __init__(self, pipe, solution, plan, source):
         self.entered = set()
-        self._pipe, self._box, self._solution = pipe, box, solution
+        self._pipe, self._solution = pipe, solution
         self._calls, self._source = plan.calls, source
         self._said = {}
         self._sides = None
@@ -182,7 +186,7 @@ class Recorder:
             return "wrong", str(error)
         text = getattr(error, "said", None)
         if text is None:
-            text = describe(error, self._box)
+            text = describe(error, BOX)
             if isinstance(error, AssertionError):
                 return "wrong", text
             if isinstance(error, ImportError):
