@@ -25,6 +25,8 @@ MAX_ANSWER_BYTES = encoding.MAX_BYTES
 """A larger answer is not read."""
 
 _CHANGING = (list, dict, set, bytearray)
+_SMALL = 1 << 53
+_AS_SENT = frozenset({int, str, float, bool, type(None)})
 
 
 class Objects:
@@ -72,7 +74,9 @@ class Objects:
 
     def _items(self, kind, value, room):
         if kind is list:
-            return [self.write(item, room) for item in list.__iter__(value)]
+            items = list.__iter__(value)
+            return [x if type(x) is int and -_SMALL < x < _SMALL else self.write(x, room)
+                    for x in items]  # fmt: skip
         if kind is bytearray:
             return [bytearray.hex(value)]
         if kind.__len__(value) > encoding.MAX_HASHED:
@@ -129,7 +133,7 @@ class Objects:
 
     def _fill(self, target, kind, items):
         if kind is list:
-            target[:] = [self.read(item) for item in items]
+            target[:] = [x if type(x) in _AS_SENT else self.read(x) for x in items]
         elif kind is bytearray:
             (text,) = items
             target[:] = bytes.fromhex(text)

@@ -47,14 +47,16 @@ class Solution:
         the first answer is looked at."""
         self._calls, self._answers = calls, answers
         self._heard = heard
+        self._loaded = False
         self._lock = _thread.allocate_lock()  # tests may have threads
         self.trouble = None
         self.stopped = None
 
     def wait_until_loaded(self):
         """Raises Stop if the solution's run ends instead."""
-        if self._receive(len(LOADED)) != LOADED:
-            self._stop("the solution's run wrote to its answer pipe before it was asked")
+        if not self._loaded and self._receive(len(LOADED)) != LOADED:
+            self._stop("the answer pipe was written to before anything was asked")
+        self._loaded = True
 
     def call(self, name, args, kwargs):
         """What the function `name` returns; or raises what it raised, if that can be rebuilt."""
@@ -71,8 +73,14 @@ class Solution:
             raise raised
         return value
 
-    def is_silent(self):
-        """Whether nothing has come that was not asked for."""
+    def finish(self):
+        """Hang up. Raises Stop if something has come that was not asked for."""
+        self.wait_until_loaded()
+        if not self._is_silent():
+            self._stop("the answer pipe was written to after the last answer")
+        os.close(self._calls)  # at once: the other run ends while this one does
+
+    def _is_silent(self):
         waiting = select.select([self._answers], (), (), 0)[0]
         return not waiting or os.read(self._answers, 1) == b""
 
@@ -102,6 +110,7 @@ class Solution:
     def _ask(self, message):
         number = int.from_bytes(os.urandom(8), "big") or 1
         self._send(HEAD.pack(number, len(message)) + message)
+        self.wait_until_loaded()
         answered, size = HEAD.unpack(self._receive(HEAD.size))
         if answered != number:
             self._stop("the answer pipe was written to: an answer that was not asked for")

@@ -49,10 +49,8 @@ def run(request, pipe, box, ends):
     solution = Solution(*ends, heard=lambda: say(pipe, wire.HEARD))
     recorder = Recorder(pipe, solution, plan, source)
     try:
-        solution.wait_until_loaded()
         _execute(plan, _names(request, plan, recorder, solution), recorder)
-        if not solution.is_silent():
-            solution.stopped = "the answer pipe was written to after the last answer"
+        solution.finish()
     except Stop:
         pass
     if solution.stopped is None:
