@@ -22,6 +22,11 @@ MAX_BYTES = 1 << 20
 MAX_HASHED = 10_000
 """Most items in one set or dict: equal hashes are easy to choose and make building them slow."""
 
+
+class TooLarge(ValueError):
+    """Plain data, but more of it or nested deeper than is sent."""
+
+
 _EXACT_INT = 1 << 53
 _PLAIN = (list, tuple, dict, set, frozenset, str, int, float, bytes, complex)
 
@@ -63,9 +68,9 @@ def _encode(value, flatten, room):
         real, imaginary = complex.real.__get__(value), complex.imag.__get__(value)
         return {"complex": [_encode_float(real), _encode_float(imaginary)]}
     if room <= 0:
-        raise ValueError(f"expected at most {MAX_DEPTH} nested containers, got more (or a cycle)")
+        raise TooLarge(f"expected at most {MAX_DEPTH} nested containers, got more (or a cycle)")
     if kind in (dict, set, frozenset) and kind.__len__(value) > MAX_HASHED:
-        raise ValueError(f"expected at most {MAX_HASHED} items in a {kind.__name__}, got more")
+        raise TooLarge(f"expected at most {MAX_HASHED} items in a {kind.__name__}, got more")
     if kind is dict:
         pairs = dict.items(value)
         return {"dict": [[_encode(x, flatten, room - 1) for x in pair] for pair in pairs]}

@@ -41,13 +41,14 @@ class Objects:
         self._open, self._done = set(), set()
 
     def write(self, value, room=encoding.MAX_DEPTH):
-        """A JSON-able object that `read` turns back. Raises ValueError for what is no plain data,
-        contains itself or is nested too deep."""
+        """A JSON-able object that `read` turns back. Raises ValueError for what is no plain data or
+        contains itself, encoding.TooLarge for what is nested too deep."""
         kind = self._kind(value)
         if kind is None:
             return encoding.encode(value, flatten=self._flatten)
         if room <= 0:
-            raise ValueError(f"expected at most {encoding.MAX_DEPTH} nested containers, got more")
+            limit = encoding.MAX_DEPTH
+            raise encoding.TooLarge(f"expected at most {limit} nested containers, got more")
         if kind is tuple:
             return {"tuple": [self.write(item, room - 1) for item in tuple.__iter__(value)]}
         number = self._numbers.get(id(value))
@@ -80,7 +81,8 @@ class Objects:
         if kind is bytearray:
             return [bytearray.hex(value)]
         if kind.__len__(value) > encoding.MAX_HASHED:
-            raise ValueError(f"expected at most {encoding.MAX_HASHED} items in a {kind.__name__}")
+            limit = encoding.MAX_HASHED
+            raise encoding.TooLarge(f"expected at most {limit} items in a {kind.__name__}")
         if kind is dict:
             pairs = dict.items(value)
             return [[self._hashed(key), self.write(item, room)] for key, item in pairs]

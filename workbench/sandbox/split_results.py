@@ -36,14 +36,14 @@ def split_result(response, limits):
         said = _Said(response.tests.payload)
     except Malformed as error:
         return _nothing("unscorable", f"the tests wrote to their result pipe: {error}")
-    status, message = said_about_loading(response)
-    if status:
-        return _every("missing", said, status, message, response.cpu_s)
     if said.refused:
         return _every("skipped", said, *said.refused, response.cpu_s)
     if said.complete and said.num_tests == 0:
         text = "the test code asserts nothing that can be counted"
         return _every("skipped", said, "unscorable", text, response.cpu_s)
+    status, message = said_about_loading(response)
+    if status:
+        return _every("missing", said, status, message, response.cpu_s)
     status, message = _how_both_ended(response, said, limits)
     outcomes = _outcomes(said, status, message)
     if status == "ok":

@@ -88,12 +88,16 @@ class Solution:
         try:
             call = {"name": name, "args": objects.write(args), "kwargs": objects.write(kwargs)}
             message = split_data.dump(call)
-        except (ValueError, RecursionError) as error:
+            if len(message) > MAX_CALL_BYTES:
+                raise encoding.TooLarge(f"{len(message)} bytes, more than {MAX_CALL_BYTES}")
+            return message
+        except (encoding.TooLarge, RecursionError) as error:
+            # Only an answer of the solution can have made it so large, if there was one: it must
+            # not choose that its tests cannot be judged.
+            status = "skipped" if self._heard is not None else "error"
+            self._fail(status, f"{name}: too large to be sent to the solution: {error}")
+        except ValueError as error:
             self.refuse(f"{name}: an argument cannot be sent to the solution: {error}")
-        if len(message) > MAX_CALL_BYTES:
-            text = f"{name}: arguments of {len(message)} bytes, more than {MAX_CALL_BYTES}"
-            self.refuse(text)
-        return message
 
     def refuse(self, text):
         """Raise NotAsked: the tests ask for something that cannot be done here."""
