@@ -526,23 +526,29 @@ ATTACKS = {
             os._exit(0)
     """,
     "a patched encoder": """
-        import gc, json
-        def forged(*_, **__):
+        import sys
+        def forged(*_):
             return b'{"value": {"set": [0, {"list": [1]}]}, "after": []}'
-        for thing in gc.get_objects():
-            if type(thing) is dict and ("dump" in thing or "_answer" in thing):
-                thing["dump"] = thing["_answer"] = forged
         def f(x):
-            return 1
+            sys._getframe(1).f_globals["split_data"].dump = forged
     """,
     "a patched encoder that nests deep": """
-        import gc
+        import sys
         deep = b'{"value":' + b'{"tuple":[' * 50_000 + b"1" + b"]}" * 50_000 + b',"after":[]}'
-        for thing in gc.get_objects():
-            if type(thing) is dict and "_answer" in thing and "_raised" in thing:
-                thing["_answer"] = lambda *_: deep
         def f(x):
-            return 1
+            sys._getframe(1).f_globals["split_data"].dump = lambda *_: deep
+    """,
+    "a patched encoder that changes what was not passed": """
+        import sys
+        forged = b'{"value": 6, "after": [{"list": [0, 6, 10, 0]}]}'
+        def f(x):
+            sys._getframe(1).f_globals["split_data"].dump = lambda *_: forged
+    """,
+    "an exception of any class by name": """
+        import sys
+        forged = b'{"raised": [["SystemExit", "exit", "BaseException"], {"tuple": []}, ""], "after": []}'
+        def f(x):
+            sys._getframe(1).f_globals["split_data"].dump = lambda *_: forged
     """,
     "an answer that is too large": "def f(x):\n    return 'a' * (100 << 20)\n",
     "an answer that is too deep": """
@@ -601,17 +607,16 @@ def test_an_attack_passes_nothing_and_is_never_our_fault(strong, name):
 @pytest.mark.parametrize("tests", [TRUE, "assert f(3) == 6\n"])
 def test_a_second_answer_behind_the_first_is_noticed(strong, tests):
     program = """
-        import gc
-        for thing in gc.get_objects():
-            if type(thing) is dict and "_answer" in thing and "_write" in thing:
-                write = thing["_write"]
-                thing["_write"] = lambda pipe, data: write(pipe, data + b"junk" * 5)
+        import sys
         def f(x):
+            names = sys._getframe(1).f_globals
+            write = names["_write"]
+            names["_write"] = lambda pipe, data: write(pipe, data + b"junk" * 5)
             return 2 * x
     """
     result = split(strong, program, tests)
     assert result.status == "crash" and "answer pipe" in result.message
-    assert set(statuses(result)[1:]) <= {"error", "missing"}
+    assert statuses(result) == ["passed", "error", "missing"][: len(result.outcomes)]
 
 
 def test_a_returned_object_fails_even_tests_that_swallow_everything(strong):
