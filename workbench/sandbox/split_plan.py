@@ -7,6 +7,10 @@ that does. Every other statement prepares. Nothing is executed here. Left out: u
 
     assert candidate(2) == 4        with __split__.test(3):
                                         assert __split__.equal(candidate(2), 4), __split__.said(0)
+
+Where asserts that call one name with literal arguments follow each other, the calls are sent
+before the first of them (`__split__.ahead(candidate, [(2,), ..])`): nothing that happens can change
+them, and the two processes need not wait for each other at every call.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ RECORDER = "__split__"
 BOX = "<tests>"
 PATH = f"{BOX}/tests.py"
 """Where messages say that the tests are; no such file exists."""
+_LITERAL = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.USub, ast.Load)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -65,8 +70,8 @@ class _Rewriter:
         self.functions = []
         self.calls = []
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        tests = [node for node in tree.body if _is_test_function(node)]
-        others = [node for node in functions if node not in tests]
+        self._tests = [node for node in tree.body if _is_test_function(node)]
+        others = [node for node in functions if node not in self._tests]
         self._helpers = {f.name for f in others if any(map(_complains, ast.walk(f)))}
         while more := {f.name for f in others if self._calls_a_helper(f)} - self._helpers:
             self._helpers |= more
@@ -79,14 +84,20 @@ class _Rewriter:
 
     def module(self, body):
         future = [s for s in body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
-        rest = [s for s in body if s not in future]
-        return future + [
-            self._function(s) if _is_test_function(s) else self._statement(s) for s in rest
-        ]
+        return future + self._statements([s for s in body if s not in future])
+
+    def _statements(self, body):
+        rewritten = []
+        for place, statement in enumerate(body):
+            if place == 0 or _foreseen(body[place - 1]) is None:
+                rewritten += _ahead(body[place:])
+            top = _is_test_function(statement) and statement in self._tests
+            rewritten.append((self._function if top else self._statement)(statement))
+        return rewritten
 
     def _function(self, node):
         first = self.num_tests + 1
-        body = [self._statement(s) for s in node.body]
+        body = self._statements(node.body)
         if self.num_tests < first:  # it asserts nothing: that it ends is the test
             self.num_tests += 1
             body = [self._block("test", [first], body)]
@@ -138,6 +149,39 @@ class _Watched(ast.NodeTransformer):
 
 def _is_builtin(node):
     return isinstance(node, ast.Name) and hasattr(builtins, node.id)
+
+
+def _ahead(body):
+    """[a statement that sends the calls of the asserts `body` begins with], if there are some."""
+    calls = []
+    for statement in body:
+        call = _foreseen(statement)
+        if call is None or (calls and call.func.id != calls[0].func.id):
+            break
+        calls.append(call)
+    if len(calls) < 2:
+        return []
+    arguments = [ast.Tuple(call.args, ast.Load()) for call in calls]
+    ahead = ast.Expr(_ask("ahead", [calls[0].func, ast.List(arguments, ast.Load())]))
+    return [ast.copy_location(ahead, body[0])]
+
+
+def _foreseen(statement):
+    """The one call that an assert makes whatever happens, if its arguments are literals."""
+    match statement:
+        case ast.Assert(ast.Compare(ast.Call() as call, [_], [other]), message):
+            rest = [other, message]
+        case ast.Assert((ast.Call() as call) | ast.UnaryOp(ast.Not(), ast.Call() as call), message):
+            rest = [message]
+        case _:
+            return None
+    apart = [node for part in rest if part is not None for node in ast.walk(part)]
+    if any(isinstance(node, (ast.Call, ast.NamedExpr)) for node in apart):
+        return None
+    inside = [node for argument in call.args for node in ast.walk(argument)]
+    if call.keywords or not isinstance(call.func, ast.Name) or hasattr(builtins, call.func.id):
+        return None
+    return call if all(isinstance(node, _LITERAL) for node in inside) else None
 
 
 def _ask(method, arguments):

@@ -41,7 +41,8 @@ def answer_calls(module, calls, answers, describe):
 
 def _answer(module, call, describe):
     objects = Objects()
-    args, kwargs = objects.read(call["args"]), objects.read(call["kwargs"])
+    kwargs = {word: objects.read(data) for word, data in call["kwargs"].items()}
+    args = objects.read(call["args"])
     given = objects.known
     try:
         function = getattr(module, call["name"], _NOTHING)

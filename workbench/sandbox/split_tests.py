@@ -133,6 +133,11 @@ class Recorder:
         self.entered.add(name)
         return _Function(self, first, last)
 
+    def ahead(self, function, calls):
+        """Send calls that the next tests will make: a list of arguments."""
+        if type(function) is Stub:
+            function.ahead(calls)
+
     def equal(self, left, right):
         """Whether `left == right`, remembered for `said`."""
         self._sides = left, right
