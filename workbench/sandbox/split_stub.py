@@ -95,7 +95,7 @@ class Solution:
     def finish(self):
         """Hang up. Raises Stop if something has come that was not asked for."""
         self.wait_until_loaded()
-        if not self._is_silent():
+        if not self._sent and not self._is_silent():
             self._stop("the answer pipe was written to after the last answer")
         os.close(self._calls)  # at once: the other run ends while this one does
 
@@ -133,9 +133,10 @@ class Solution:
 
     def _ask(self, message):
         if self._sent:
-            head, sent = self._sent.popleft()
+            head, sent = self._sent[0]
             if sent != message:
                 self.refuse("the tests make other calls than they were going to")
+            self._sent.popleft()
         else:
             head = _new_head(len(message))
             self._send(head + message)
