@@ -370,6 +370,8 @@ def test_tests_that_hang_over_an_answer_are_a_timeout_and_by_themselves_unscorab
         ("assert isinstance(f(1), Node)\n", "used as a value"),
         ("try:\n    f(0)\nexcept OwnError:\n    pass\nelse:\n    assert False\n", "OwnError"),
         ("import numpy_is_not_there\nassert f(1) == 1\n", "numpy_is_not_there"),
+        ("assert 1 == 2\nassert f(1) == 1\n", "1 got 1 want 2"),
+        ("x = 1 / 0\nassert f(1) == 1\n", "before the first answer: ZeroDivisionError"),
         ("def test_a(tmp_path):\n    assert f(1) == 1\n", "tmp_path"),
     ],
 )

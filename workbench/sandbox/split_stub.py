@@ -56,6 +56,11 @@ class Solution:
         self.trouble = None
         self.stopped = None
 
+    @property
+    def heard(self):
+        """Whether an answer has come. What fails before that is not the solution's doing."""
+        return self._heard is None
+
     def wait_until_loaded(self):
         """Raises Stop if the solution's run ends instead."""
         if not self._loaded and self._receive(len(LOADED)) != LOADED:
@@ -114,7 +119,7 @@ class Solution:
         except (encoding.TooLarge, RecursionError) as error:
             # Only an answer of the solution can have made it so large, if there was one: it must
             # not choose that its tests cannot be judged.
-            status = "skipped" if self._heard is not None else "error"
+            status = "error" if self.heard else "skipped"
             self._fail(status, f"{name}: too large to be sent to the solution: {error}")
         except ValueError as error:
             self.refuse(f"{name}: an argument cannot be sent to the solution: {error}")
@@ -165,7 +170,8 @@ class Solution:
 
     def _understand(self, answer, given):
         if self._heard is not None:
-            self._heard = self._heard()
+            self._heard()
+            self._heard = None
         message = split_data.parse(answer)
         if type(message) is not dict:
             raise ValueError("expected an object")

@@ -186,14 +186,16 @@ class Recorder:
         if error is None:
             return "passed", ""
         if isinstance(error, AssertionError) and error.args and type(error.args[0]) is Said:
-            return "wrong", str(error)
+            return ("wrong" if self._solution.heard else "skipped"), str(error)
         text = getattr(error, "said", None)
         if text is None:
             text = describe(error, BOX)
-            if isinstance(error, AssertionError):
-                return "wrong", text
             if isinstance(error, ImportError):
                 return "skipped", f"the tests need what is not here: {text}"
+            if not self._solution.heard:
+                return "skipped", f"the tests fail before the first answer: {text}"
+            if isinstance(error, AssertionError):
+                return "wrong", text
         return "memory" if isinstance(error, MemoryError) else "error", text
 
 
