@@ -264,6 +264,8 @@ RAISES = """
         f("own")
     with raises(LookupError):
         f("key")
+    with raises(ArithmeticError):
+        f("arguments")
     with raises(TypeError):
         f("key")
     try:
@@ -289,14 +291,15 @@ def test_exceptions_cross_as_builtin_classes_and_nothing_else(sandbox):
             if what == "decode":
                 b"\\xff".decode()
             raise {"value": ValueError("v"), "own": Own(1, 2), "key": KeyError("k"),
-                   "file": FileNotFoundError(2, "gone")}[what]
+                   "file": FileNotFoundError(2, "gone"),
+                   "arguments": ZeroDivisionError(object())}[what]
     """
     result = split(sandbox, program, RAISES)
-    assert statuses(result) == ["passed"] * 3 + ["error"] + ["passed"] * 2 + ["error"]
-    assert messages(result)[3] == "KeyError lib.py:10: 'k'"
-    assert messages(result)[6] == "SystemExit lib.py:7: 0"
+    assert statuses(result) == ["passed"] * 4 + ["error"] + ["passed"] * 2 + ["error"]
+    assert messages(result)[4] == "KeyError lib.py:10: 'k'"
+    assert messages(result)[7] == "SystemExit lib.py:7: 0"
     nothing = split(sandbox, "def f(what):\n    return what\n", RAISES)
-    assert statuses(nothing) == ["wrong"] * 7
+    assert statuses(nothing) == ["wrong"] * 8
 
 
 def test_memory_that_is_used_up_in_a_call_is_that_tests_outcome(sandbox):
@@ -495,3 +498,28 @@ def test_tests_that_ask_something_else_than_was_foreseen_are_unscorable(sandbox)
     """
     result = split(sandbox, DOUBLE, tests)
     assert result.status == "unscorable" and "other calls" in result.message
+
+
+def test_an_assert_that_is_reached_very_often_is_one_outcome(sandbox):
+    tests = """
+        def testcase(x, want):
+            assert f(1) == 2
+            assert x == want
+        for n in range(3000):
+            testcase(n, n)
+        testcase(1, 2)
+        testcase(1, 1)
+    """
+    result = split(sandbox, DOUBLE, tests, Limits(cpu_s=20.0))
+    assert result.status == "ok" and statuses(result) == ["passed", "wrong"]
+    assert messages(result) == ["", "x got 1 want 2"]
+
+
+def test_a_long_text_is_judged_and_one_with_too_many_asserts_refused(sandbox):
+    texts = "".join(f"assert f({'x' * 400 + str(n)!r}) == {2 * ('x' * 400 + str(n))!r}\n"
+                    for n in range(300))  # fmt: skip
+    for round_ in range(2):  # its plan is too long to be kept
+        result = split(sandbox, f"# {round_}\n{DOUBLE}", texts, Limits(cpu_s=5.0))
+        assert result.status == "ok" and statuses(result) == ["passed"] * 300
+    result = split(sandbox, DOUBLE, "assert f(1) == 2\n" * 10_001, Limits(cpu_s=20.0))
+    assert result.status == "unscorable" and "more than 10000" in result.message

@@ -20,6 +20,8 @@ import builtins
 import marshal
 from collections import namedtuple
 
+from workbench.sandbox import wire
+
 RECORDER = "__split__"
 """The name by which the rewritten code reaches its recorder (see `split_tests`)."""
 BOX = "<tests>"
@@ -49,10 +51,13 @@ class Plan(namedtuple("Plan", "code num_tests functions read calls")):
 
 
 def make_plan(source):
-    """The Plan for the bytes `source`. Raises SyntaxError and what else `compile` raises."""
+    """The Plan for the bytes `source`. Raises SyntaxError and what else `compile` raises, and
+    ValueError for more than wire.MAX_TESTS tests."""
     tree = ast.parse(source, PATH)
     rewriter = _Rewriter(tree)
     tree.body = rewriter.module(tree.body)
+    if rewriter.num_tests > wire.MAX_TESTS:
+        raise ValueError(f"{rewriter.num_tests} asserts, more than {wire.MAX_TESTS}")
     ast.fix_missing_locations(tree)
     read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and type(n.ctx) is ast.Load}
     return Plan(

@@ -20,8 +20,6 @@ from workbench.sandbox.results import (
     strings,
 )
 
-MAX_TESTS = 100_000
-"""Test code that announces more is not believed."""
 MAX_PLANS = 1000
 """Plans kept for the next solution to the same tests; the oldest is dropped first."""
 _ENDED_BEFORE = "the run ended before this test"
@@ -130,7 +128,7 @@ def _json(body):
 
 
 def _number(found):
-    if type(found) is not int or not 0 <= found <= MAX_TESTS:
+    if type(found) is not int or not 0 <= found <= wire.MAX_TESTS:
         raise Malformed(f"number {found!r:.20}")
     return found
 

@@ -83,11 +83,12 @@ def _no_data(text):
 
 def _raised(error, describe):
     names = [kind.__name__[:60] for kind in type(error).__mro__][:20]
+    said = describe(error)
     try:
         args = encoding.encode(error.args, flatten=True)
     except Exception:
-        args = None
-    return [names, args, describe(error)]
+        args = encoding.encode((said,))
+    return [names, args, said]
 
 
 def _write(answers, data):

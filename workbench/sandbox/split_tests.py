@@ -23,6 +23,8 @@ from workbench.sandbox.split_data import Objects, dump, parse
 from workbench.sandbox.split_plan import BOX, PATH, RECORDER, Plan, make_plan
 from workbench.sandbox.split_stub import Solution, Stop, Stub
 
+MAX_PLAN = 1 << 16
+"""A longer plan is not kept: the text is planned anew each time."""
 _NO_TESTS, _WARM = make_plan(b"").pack(), make_plan(b"[f([2, (3,)]) == 4]").pack()
 TRIAL = (
     {"test_code": "", "plan": _NO_TESTS, "entry_file": "a.py", "entry_point": "f"},
@@ -43,7 +45,8 @@ def run(request, pipe, box, ends):
         plan = Plan.unpack(request["plan"]) if request["plan"] else make_plan(source)
     except Exception as error:
         return say(pipe, wire.NOT_LOADED + _dump(["unscorable", describe(error, BOX)]))
-    say(pipe, wire.PLAN + _dump([plan.num_tests, "" if request["plan"] else plan.pack()]))
+    packed = "" if request["plan"] else plan.pack()
+    say(pipe, wire.PLAN + _dump([plan.num_tests, packed if len(packed) <= MAX_PLAN else ""]))
     if plan.num_tests == 0:
         return say(pipe, wire.END)
     solution = Solution(*ends, heard=lambda: say(pipe, wire.HEARD))
@@ -157,15 +160,17 @@ class Recorder:
         return kinds
 
     def begin(self, number):
-        """Say that a test starts."""
-        say(self._pipe, wire.START + _dump(number))
+        """Say that a test starts; once, however often its statement is executed."""
+        if number not in self._said:
+            say(self._pipe, wire.START + _dump(number))
 
     def end(self, number, error):
         """Say how a test ended, unless it is known to have failed before."""
         if self._said.get(number, "passed") == "passed":
             status, message = self._outcome(error)
+            if self._said.get(number) != status:
+                say(self._pipe, wire.TEST + _dump([str(number), status, message]))
             self._said[number] = status
-            say(self._pipe, wire.TEST + _dump([str(number), status, message]))
         self._solution.trouble = None
 
     def blame(self, first, last, error):

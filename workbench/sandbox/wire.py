@@ -44,6 +44,9 @@ PLAN, START, HEARD, STOPPED = b"n", b"s", b"h", b"g"
 solution has answered for the first time, nothing more can be asked (and why, if not because the
 solution's run has ended)."""
 
+MAX_TESTS = 10_000
+"""Test code with more tests is not run: what it has to say would not fit into an answer."""
+
 
 def receive(read_into, size):
     """Exactly `size` bytes as a bytearray, or None at the end of the stream.
