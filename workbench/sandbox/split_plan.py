@@ -19,6 +19,7 @@ import ast
 import builtins
 import marshal
 from collections import namedtuple
+from itertools import takewhile
 
 from workbench.sandbox import wire
 
@@ -92,10 +93,11 @@ class _Rewriter:
         return future + self._statements([s for s in body if s not in future])
 
     def _statements(self, body):
+        calls = [_foreseen(statement) for statement in body]  # before anything is rewritten
         rewritten = []
         for place, statement in enumerate(body):
-            if place == 0 or _foreseen(body[place - 1]) is None:
-                rewritten += _ahead(body[place:])
+            if place == 0 or calls[place - 1] is None:
+                rewritten += _ahead(calls[place:], statement)
             top = _is_test_function(statement) and statement in self._tests
             rewritten.append((self._function if top else self._statement)(statement))
         return rewritten
@@ -156,19 +158,15 @@ def _is_builtin(node):
     return isinstance(node, ast.Name) and hasattr(builtins, node.id)
 
 
-def _ahead(body):
-    """[a statement that sends the calls of the asserts `body` begins with], if there are some."""
-    calls = []
-    for statement in body:
-        call = _foreseen(statement)
-        if call is None or (calls and call.func.id != calls[0].func.id):
-            break
-        calls.append(call)
-    if len(calls) < 2:
+def _ahead(calls, statement):
+    """[what sends the calls that `calls` begins with, to stand before `statement`], if several."""
+    first = calls[0]
+    same = takewhile(lambda call: call is not None and call.func.id == first.func.id, calls)
+    arguments = [ast.Tuple(call.args, ast.Load()) for call in same]
+    if len(arguments) < 2:
         return []
-    arguments = [ast.Tuple(call.args, ast.Load()) for call in calls]
-    ahead = ast.Expr(_ask("ahead", [calls[0].func, ast.List(arguments, ast.Load())]))
-    return [ast.copy_location(ahead, body[0])]
+    ahead = ast.Expr(_ask("ahead", [first.func, ast.List(arguments, ast.Load())]))
+    return [ast.copy_location(ahead, statement)]
 
 
 def _foreseen(statement):

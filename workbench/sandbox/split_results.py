@@ -20,7 +20,7 @@ from workbench.sandbox.results import (
     strings,
 )
 
-MAX_PLANS = 1000
+MAX_PLANS = 300
 """Plans kept for the next solution to the same tests; the oldest is dropped first."""
 _ENDED_BEFORE = "the run ended before this test"
 

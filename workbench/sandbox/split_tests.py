@@ -23,7 +23,7 @@ from workbench.sandbox.split_data import Objects, dump, parse
 from workbench.sandbox.split_plan import BOX, PATH, RECORDER, Plan, make_plan
 from workbench.sandbox.split_stub import Solution, Stop, Stub
 
-MAX_PLAN = 1 << 16
+MAX_PLAN = 1 << 18
 """A longer plan is not kept: the text is planned anew each time."""
 _NO_TESTS, _WARM = make_plan(b"").pack(), make_plan(b"[f([2, (3,)]) == 4]").pack()
 TRIAL = (
