@@ -38,7 +38,8 @@ def encode(value, *, flatten=False):
         value: None, bool, int, float, complex, str, bytes, list, tuple, set, frozenset or dict,
             nested at most MAX_DEPTH deep.
         flatten: send an instance of a subclass (Counter, IntEnum, a named tuple) as its base
-            type, read by the base type's own methods; otherwise it is refused.
+            type, read by the base type's own methods, a numpy scalar as the Python number it
+            stands for, a numpy array as nested lists; otherwise they are refused.
     Raises:
         ValueError: for any other type, or nesting that is too deep.
 
@@ -53,6 +54,8 @@ def _encode(value, flatten, room):
     if value is None or kind is bool:
         return value
     if kind not in _PLAIN:
+        if flatten and kind.__module__ == "numpy" and hasattr(kind, "tolist"):
+            return _encode(kind.tolist(value), False, room)
         kind = _base(value) if flatten else None
         if kind is None:
             raise ValueError(f"expected plain data, got {type(value).__name__}; send built-ins")

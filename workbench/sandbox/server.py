@@ -1,12 +1,15 @@
 """The sandbox's server process: looks which walls can be had here and serves behind them.
 
-Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER SIDE INNER`, where
-SIDE is "solutions" or "tests" and INNER a socket to a server of the other side, in a session of
-its own and with an environment made for it; never forked from the trainer (forking a large
-process is slow, and would show each run the trainer's memory). This first process tries the
-walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts the
-server proper (`serving`) behind the first that hold, and stays to end it when the trainer is
+Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER SIDE INNER SETUP`,
+in a session of its own and with an environment made for it; never forked from the trainer (forking
+a large process is slow, and would show each run the trainer's memory). This first process tries
+the walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts
+the server proper (`serving`) behind the first that hold, and stays to end it when the trainer is
 gone. Few modules are loaded on purpose: forking costs by the page.
+
+SIDE is "solutions" or "tests" and INNER a socket to a server of the other side. SETUP is JSON:
+"reads", paths that runs may read besides Python's libraries; "packages", {name: folder} of those
+among them that can be imported; "programs", whether runs may start programs (`toolbox`).
 """
 
 from __future__ import annotations
@@ -23,24 +26,35 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
         sys.modules[_name] = type(sys)(_name)
         sys.modules[_name].__path__ = [_folder]
 
-from workbench.sandbox import candidate, confine, kernel, pairing, removal, serving, wire
+from workbench.sandbox import (
+    confine,
+    kernel,
+    modes,
+    pairing,
+    removal,
+    serving,
+    toolbox,
+    wire,
+    workspace,
+)
 
 WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "re", "string")
 """Loaded before the first fork because solutions often import them."""
 
 
-def main(control, parent, strongest, folder, side, inner):
+def main(control, parent, strongest, folder, side, inner, setup):
     """Serve requests from descriptor `control` until process `parent` is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     for name in WARM_MODULES:
         __import__(name)
     side = _side(side, inner)
+    workspace.offer_packages(setup["packages"])
     for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
         del sys.modules[name]  # a candidate's own module may have that name
     if kernel.available():  # what a killed server leaves behind becomes this process's child
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        walls, declined = _choose(strongest, folder, control, side)
+        walls, declined = _choose(strongest, folder, control, side, setup)
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
@@ -59,19 +73,19 @@ def _side(name, inner):
         from workbench.sandbox import split_tests  # more modules, which solutions need not carry
 
         return pairing.Tests(inner, split_tests)
-    return pairing.Solutions(inner, candidate)
+    return pairing.Solutions(inner, modes)
 
 
-def _choose(strongest, folder, control, side):
+def _choose(strongest, folder, control, side, setup):
     """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
-    kinds = [confine.Minimal]
+    reads, kind = setup["reads"], toolbox if setup["programs"] else confine
+    kinds = [confine.Minimal(reads)]
     if kernel.available():
-        kinds = [lambda: confine.Namespaces(as_root=False), confine.Filters, confine.Minimal]
+        kinds = [kind.Namespaces(False, reads), kind.Filters(reads), *kinds]
         if os.geteuid() == 0:
-            kinds.insert(0, lambda: confine.Namespaces(as_root=True))
+            kinds.insert(0, kind.Namespaces(True, reads))
     declined = []
-    for make in kinds:
-        walls = make()
+    for walls in kinds:
         if walls.tier > strongest:
             continue
         reason = _try(walls, folder, control, side)
@@ -128,7 +142,7 @@ def _start(walls, folder, control, side, report, work):
 
 def _serve(server, control, hello):
     text = json.dumps(hello).encode()
-    serving.write_all(control, wire.HELLO.pack(len(text)) + text)
+    wire.write_all(control, wire.HELLO.pack(len(text)) + text)
     server.serve()
 
 
@@ -145,5 +159,6 @@ def _watch_over(server, alive, parent):
 
 
 if __name__ == "__main__":
-    _control, _parent, _tier, _folder, _name, _inner = sys.argv[1:]
-    main(int(_control), int(_parent), int(_tier), _folder, _name, int(_inner))
+    _control, _parent, _tier, _folder, _name, _inner, _setup = sys.argv[1:]
+    _numbers = map(int, (_control, _parent, _tier))
+    main(*_numbers, _folder, _name, int(_inner), json.loads(_setup))

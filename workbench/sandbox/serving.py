@@ -3,7 +3,7 @@
 Stage: sandbox (server side). Requests come in through a socket (`wire`), walls from `confine`;
 the answers of a run go back as the bytes it wrote, which this process never parses. A run is
 ended at its CPU limit, at its wall-clock deadline, when it says too much, or when the trainer or
-the other run of its pair (`pairing`) is gone. Left out: captured output.
+the other run of its pair (`pairing`) is gone. What it prints is kept, up to a limit (`streams`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import signal
 import time
 
 from workbench.sandbox import confine, wire
+from workbench.sandbox.streams import Rooms, Run
 
 TICK_S = 0.02
 """How often a running program's clocks and answers are looked at."""
-_ANSWER_ROOM = wire.MAX_ANSWER_BYTES + (1 << 16)
 
 
 class Server:
     """Answers requests one after another behind `walls`, one of the classes in `confine`.
 
     The fork for the next request is made and confined while no request waits; it is used once.
-    What passes through here stays in two buffers that are wiped: the next fork is a copy of this
-    process, and must not find the program or the answers of the one before.
+    What passes through here stays in buffers that are wiped: the next fork is a copy of this
+    process, and must not find the program, the answers or the output of the one before.
     """
 
     def __init__(self, control, walls, side):
@@ -36,7 +36,7 @@ class Server:
         self._walls = walls
         self._side = side
         self._body = bytearray(1 << 16)
-        self._answers = bytearray(_ANSWER_ROOM)
+        self._rooms = Rooms()
         self._spare = None
 
     def serve(self):
@@ -55,24 +55,27 @@ class Server:
             body = memoryview(self._body)[:size]
             if not wire.receive_into(lambda view: os.readv(self._control, [view]), body):
                 return
-            *ending, answers = self.run(body, *limits, number if paired else None)
-            write_all(self._control, wire.RESPONSE.pack(number, len(answers), *ending))
-            write_all(self._control, answers)
-            body[:], answers[:] = bytes(size), bytes(len(answers))
+            ending, said, run = self.run(body, *limits, number if paired else None)
+            head = wire.RESPONSE.pack(number, *map(len, said), *ending)
+            for data in (head, *said):
+                wire.write_all(self._control, data)
+            body[:] = bytes(size)
+            if run is not None:
+                self._rooms.wipe(run)
 
     def try_out(self):
         """Run a harmless request. Raises OSError if it does not give what it must."""
         request, lines = self._side.harness.TRIAL
-        *_, answers = self.run(json.dumps(request).encode(), 5.0, 20.0, 256)
+        _, (answers, *_), _ = self.run(json.dumps(request).encode(), 5.0, 20.0, 256, 1)
         answers = bytes(answers)
         if answers.split(b"\n") != [*lines, b""]:
             raise OSError(f"a first run gave {answers[:300]!r}")
 
-    def run(self, body, cpu_s, wall_s, memory_mb, pair=None):
-        """(how it ended, exit status, CPU seconds, wall seconds, what it said) of one run.
+    def run(self, body, cpu_s, wall_s, memory_mb, output_kb, pair=None):
+        """One run: ((what was cut, how it ended, exit status, CPU seconds, wall seconds), (its
+        answers, output, errors), the Run whose rooms the caller has to wipe, or None).
 
-        pair: the number under which it meets a run of the other server, if it does. What it said
-        is a writable view, for the caller to wipe.
+        pair: the number under which it meets a run of the other server, if it does.
         """
         started = time.monotonic()
         try:
@@ -86,19 +89,23 @@ class Server:
             self._discard(run)
             return _fault(error)
         before_s = cpu_seconds(run.pid)
-        run.send(wire.REQUEST.pack(0, len(body), cpu_s, wall_s, memory_mb, False), body)
+        head = wire.REQUEST.pack(0, len(body), cpu_s, wall_s, memory_mb, output_kb, False)
+        run.send(head, body, self._rooms.for_output(output_kb << 10))
         ended, status, usage = self._watch(run, before_s + cpu_s, started + wall_s, other)
         self._tidy(run)
         if other is not None:
             os.close(other)
         status = os.waitstatus_to_exitcode(status)
-        said = memoryview(self._answers)[: run.said]
+        said, stdout, stderr = (stream.kept for stream in run.streams)
         if said[:1] != wire.READY and ended != wire.LEFT_ALONE:
-            return _fault(bytes(said[1:]).decode("utf-8", "replace") or f"exit status {status}")
-        if run.said_too_much:
+            reason = bytes(said[1:]).decode("utf-8", "replace") or f"exit status {status}"
+            return _fault(reason, run)
+        if run.answers.is_full:
             ended = wire.TOO_LARGE
+        cut = run.streams[1].is_full | run.streams[2].is_full << 1
         used_s = max(0.0, usage.ru_utime + usage.ru_stime - before_s)
-        return ended, status, used_s, time.monotonic() - started, said[1:]
+        ending = cut, ended, status, used_s, time.monotonic() - started
+        return ending, (said[1:], stdout, stderr), run
 
     def _next_run(self, pair):
         """The spare fork, or a new one if it cannot be paired. Raises OSError."""
@@ -116,23 +123,24 @@ class Server:
     def _fork(self):
         """A confined fork that waits for its request, or the OSError that prevented it."""
         requests_in_run, requests = self._side.channel()
-        answers, answers_in_run = os.pipe()
+        readers, (answers, *printed) = zip(*(os.pipe() for _ in range(3)))
         ends = self._side.ends()
-        in_run = (answers_in_run, requests_in_run, *ends.in_run)
+        in_run = (answers, requests_in_run, *ends.in_run)
         try:
             pid = self._walls.fork()
         except OSError as error:
-            for descriptor in (*in_run, requests, answers):
+            for descriptor in (*in_run, *printed, requests, *readers):
                 os.close(descriptor)
             ends.close()
             return error
         if pid == 0:
             os.close(requests)
+            os.dup2(printed[0], 1)
+            os.dup2(printed[1], 2)
             be_the_run(self._walls, self._side, *in_run)
-        for descriptor in in_run:
+        for descriptor in (*in_run, *printed):
             os.close(descriptor)
-        os.set_blocking(answers, False)
-        return _Run(pid, requests, answers, ends, self._answers)
+        return Run(pid, requests, readers, ends)
 
     def _discard(self, run):
         """End a run that was given no request."""
@@ -145,8 +153,7 @@ class Server:
         """After the run's first process ended: end and remove what is left of it."""
         self._walls.sweep(run.pid)
         run.drain()
-        os.close(run.answers)
-        run.ends.close()
+        run.close()
         self._walls.clean()
 
     def _watch(self, run, cpu_end_s, deadline, other):
@@ -154,8 +161,9 @@ class Server:
 
         other: a pipe that hangs up when the other run of its pair has ended, or None.
         """
-        # Not woken by answers: the pipe holds 64 KiB, and waking for each would cost more than
-        # the answers do. End of file on it proves nothing, a grandchild may hold it open.
+        # Not woken by what the run says, unless it fills a pipe and has to wait: waking for each
+        # answer would cost more than the answer does. End of file on a pipe proves nothing, a
+        # grandchild may hold it open.
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         exit_handle = os.pidfd_open(run.pid) if hasattr(os, "pidfd_open") else None
@@ -167,7 +175,7 @@ class Server:
         ended, late = wire.EXITED, wire.WALL_LIMIT
         while True:
             events = poll.poll(tick_s * 1000)
-            run.drain()
+            run.drain(poll)
             done, status, usage = os.wait4(run.pid, os.WNOHANG)
             if done:
                 break
@@ -189,37 +197,6 @@ class Server:
         return ended, status, usage
 
 
-class _Run:
-    """A fork, seen from the server: its process id, where its request goes, what it has said."""
-
-    def __init__(self, pid, requests, answers, ends, room):
-        self.pid, self.requests, self.answers, self.ends = pid, requests, answers, ends
-        self.said = 0
-        self._room = memoryview(room)
-
-    @property
-    def said_too_much(self):
-        return self.said > wire.MAX_ANSWER_BYTES
-
-    def send(self, head, body):
-        try:
-            write_all(self.requests, head)
-            write_all(self.requests, body)
-        except OSError:
-            pass  # it has died; what it said about that will be read
-        os.close(self.requests)
-
-    def drain(self):
-        while not self.said_too_much:
-            try:
-                count = os.readv(self.answers, [self._room[self.said :]])
-            except BlockingIOError:
-                return
-            if count == 0:
-                return
-            self.said += count
-
-
 def be_the_run(walls, side, pipe, requests, *ends):
     """In the fork: put up the walls, wait for a request, execute it; never returns."""
     try:
@@ -232,17 +209,19 @@ def be_the_run(walls, side, pipe, requests, *ends):
             head = wire.receive(lambda view: os.readv(requests, [view]), wire.REQUEST.size)
             if head is None:  # no request will come
                 return
-            _, size, cpu_s, _, memory_mb, _ = wire.REQUEST.unpack(head)
+            _, size, cpu_s, _, memory_mb, *_ = wire.REQUEST.unpack(head)
             body = wire.receive(lambda view: os.readv(requests, [view]), size)
             os.close(requests)
             request = side.harness.unpack(body, walls.box)
-            confine.set_limits(cpu_s, memory_mb)
+            confine.set_limits(cpu_s, memory_mb, request.get("reserve_mb"))
+            if request.get("alone"):
+                walls.forbid_processes()
             gc.enable()
             os.write(pipe, wire.READY)
         except BaseException as error:
             os.write(pipe, wire.FAILED + repr(error).encode())
             return
-        side.harness.run(request, pipe, walls.box, ends)
+        os._exit(side.harness.run(request, pipe, walls.box, ends) or 0)
     except MemoryError:
         os._exit(wire.OUT_OF_MEMORY)
     finally:
@@ -250,16 +229,16 @@ def be_the_run(walls, side, pipe, requests, *ends):
 
 
 def _over_a_limit(run, cpu_end_s, deadline, late):
-    if run.said_too_much:
+    if run.answers.is_full:
         return wire.TOO_LARGE
     if cpu_seconds(run.pid) > cpu_end_s:
         return wire.CPU_LIMIT
     return late if time.monotonic() >= deadline else wire.EXITED
 
 
-def _fault(reason):
-    said = bytearray(f"could not start a run: {reason}"[:500].encode())
-    return wire.FAULT, 0, 0.0, 0.0, memoryview(said)
+def _fault(reason, run=None):
+    said = f"could not start a run: {reason}"[:500].encode()
+    return (0, wire.FAULT, 0, 0.0, 0.0), (said, b"", b""), run
 
 
 def cpu_seconds(pid):
@@ -268,10 +247,3 @@ def cpu_seconds(pid):
         return time.clock_gettime(~pid << 3 | 2)  # the kernel's name for that process's clock
     except (OSError, OverflowError):
         return 0.0
-
-
-def write_all(descriptor, data):
-    """Write every byte."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]

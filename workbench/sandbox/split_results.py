@@ -12,13 +12,8 @@ import json
 from collections import OrderedDict
 
 from workbench.sandbox import wire
-from workbench.sandbox.results import (
-    Malformed,
-    TestsResult,
-    how_it_ended,
-    said_about_loading,
-    strings,
-)
+from workbench.sandbox.responses import Malformed, how_it_ended, strings
+from workbench.sandbox.results import TestsResult, said_about_loading
 
 MAX_PLANS = 300
 """Plans kept for the next solution to the same tests; the oldest is dropped first."""

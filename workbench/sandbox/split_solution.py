@@ -14,6 +14,7 @@ import select
 from workbench import encoding
 from workbench.sandbox import split_data, wire
 from workbench.sandbox.split_data import HEAD, LOADED, Objects
+from workbench.sandbox.workspace import flush
 
 
 def answer_calls(module, calls, answers, describe):
@@ -24,7 +25,7 @@ def answer_calls(module, calls, answers, describe):
     """
     first = LOADED  # said at once only to tests that have not asked yet: each message wakes them
     if not select.select([calls], (), (), 0)[0]:
-        _write(answers, LOADED)
+        wire.write_all(answers, LOADED)
         first = b""
     while head := wire.receive(lambda view: os.readv(calls, [view]), HEAD.size):
         number, size = HEAD.unpack(head)
@@ -35,7 +36,8 @@ def answer_calls(module, calls, answers, describe):
         if len(answer) > split_data.MAX_ANSWER_BYTES:
             limit = split_data.MAX_ANSWER_BYTES
             answer = _no_data(f"ValueError: an answer of {len(answer)} bytes, more than {limit}")
-        _write(answers, first + HEAD.pack(number, len(answer)) + answer)
+        flush()  # once the tests have ended there is no time left for it
+        wire.write_all(answers, first + HEAD.pack(number, len(answer)) + answer)
         first = b""
 
 
@@ -89,9 +91,3 @@ def _raised(error, describe):
     except Exception:
         args = encoding.encode((said,))
     return [names, args, said]
-
-
-def _write(answers, data):
-    view = memoryview(data)
-    while view:
-        view = view[os.write(answers, view) :]

@@ -7,14 +7,18 @@ only. Left out: compression, versions (both ends come from the same files).
 
 from __future__ import annotations
 
+import os
 import struct
 
-REQUEST = struct.Struct("!QIddI?")
-"""Request number, bytes in the body, CPU seconds, wall seconds, memory in MiB, whether the run is
-one of two that talk to each other (mode "split")."""
+REQUEST = struct.Struct("!QIddII?")
+"""Request number, bytes in the body, CPU seconds, wall seconds, memory in MiB, KiB of standard
+output and of standard error to keep, whether the run is one of two that talk to each other (mode
+"split")."""
 
-RESPONSE = struct.Struct("!QIBhdd")
-"""Request number, bytes in the payload, how it ended, exit status, CPU seconds, wall seconds."""
+RESPONSE = struct.Struct("!QIIIBBhdd")
+"""Request number; bytes in the payload, in the kept output and in the kept errors, which follow in
+this order; whether output (1) or errors (2) were cut; how it ended, exit status, CPU seconds, wall
+seconds."""
 
 HELLO = struct.Struct("!I")
 """Bytes in the JSON object a server sends once, when it is ready."""
@@ -46,6 +50,13 @@ solution's run has ended)."""
 
 MAX_TESTS = 10_000
 """Test code with more tests is not run: what it has to say would not fit into an answer."""
+
+
+def write_all(descriptor, data):
+    """Write every byte."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def receive(read_into, size):

@@ -7,6 +7,8 @@ one that is only ever given tests. Used by one thread at a time. Left out: queue
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import json
 import os
 import secrets
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.sandbox import removal, wire
-from workbench.sandbox.results import Response, killed_from_outside
+from workbench.sandbox.responses import Response, killed_from_outside
 
 START_S = 60.0
 """A server that has not said hello after this long is given up."""
@@ -39,8 +41,8 @@ ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "1",  # else each thread sets 64 MiB of the run's address space aside
 }
 """All the environment a server and its runs have, besides HOME and TMPDIR."""
-
-
+PACKAGES = ("numpy",)
+"""Packages of this environment that programs may import; not loaded before one does."""
 TESTS_LONGER_S = 2.0
 """Tests may go on for this long after their solution's deadline, to say that it did not answer."""
 
@@ -61,11 +63,14 @@ class ServerGone(Exception):
 class Worker:
     """One server process; `hello` says what it found."""
 
-    def __init__(self, strongest, inner=None):
-        """Start a server; `wait_ready` must follow. Nothing is imported from the environment.
+    def __init__(self, strongest, inner=None, setup=None):
+        """Start a server; `wait_ready` must follow.
 
         inner: the socket to a server for solutions, if this is to be one for tests.
+        setup: what its runs may read, import and start (see `server`); None = Python and those
+            of PACKAGES that this environment has, nothing else of the environment.
         """
+        self.setup = setup or _python_setup()
         side = "solutions" if inner is None else "tests"
         self._inner = self._tests = None
         if inner is None:
@@ -79,7 +84,7 @@ class Worker:
         # lists a set must give the same answer from every server.
         command = [getattr(sys, "_base_executable", sys.executable), "-P", "-s", "-S", str(script)]
         arguments = [str(theirs.fileno()), str(os.getpid()), str(strongest), self._folder]
-        arguments += [side, str(inner.fileno())]
+        arguments += [side, str(inner.fileno()), json.dumps(self.setup)]
         try:
             self._process = subprocess.Popen(
                 command + arguments,
@@ -126,7 +131,7 @@ class Worker:
 
     def _server_for_tests(self):
         if self._tests is None:
-            self._tests = Worker(self._strongest, self._inner)
+            self._tests = Worker(self._strongest, self._inner, self.setup)
         self._tests.wait_ready()
         if self._tests.hello["tier"] != self.hello["tier"]:
             raise ServerGone(
@@ -137,8 +142,9 @@ class Worker:
 
     def _send(self, number, body, limits, paired=False):
         head = wire.REQUEST.pack(
-            number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb, paired
-        )
+            number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb, limits.output_kb,
+            paired,
+        )  # fmt: skip
         self._socket.settimeout(limits.wall_s + GRACE_S)
         try:
             self._socket.sendall(head + body)
@@ -148,14 +154,17 @@ class Worker:
     def _answer(self, expected, limits):
         self._socket.settimeout(limits.wall_s + GRACE_S)
         try:
-            number, size, *numbers = wire.RESPONSE.unpack(self._receive(wire.RESPONSE.size))
-            payload = bytes(self._receive(size))
+            number, *rest = wire.RESPONSE.unpack(self._receive(wire.RESPONSE.size))
+            payload, stdout, stderr = (bytes(self._receive(size)) for size in rest[:3])
         except OSError as error:
             raise ServerGone(f"the sandbox server failed: {error}") from None
         if number != expected:
             raise ServerGone(f"the sandbox server answered request {number}, not {expected}")
-        ended, exit_status, cpu_s, wall_s = numbers
-        return Response(ended, exit_status, payload, cpu_s, wall_s)
+        cut, ended, exit_status, cpu_s, wall_s = rest[3:]
+        return Response(
+            ended, exit_status, payload, cpu_s, wall_s,
+            stdout=stdout, stderr=stderr, stdout_cut=bool(cut & 1), stderr_cut=bool(cut & 2),
+        )  # fmt: skip
 
     def close(self):
         """End the server and whatever it runs, and the one for its tests; nothing stays behind."""
@@ -182,6 +191,19 @@ class Worker:
         return data
 
 
+@functools.cache
+def _python_setup():
+    """The setup of servers that run Python: PACKAGES, each with the libraries it brings."""
+    packages = {}
+    for name in PACKAGES:
+        spec = importlib.util.find_spec(name)  # finds it, does not import it
+        if spec is not None and spec.origin is not None:
+            packages[name] = os.path.dirname(os.path.realpath(spec.origin))
+    beside = (f"{folder}.libs" for folder in packages.values())
+    reads = [*packages.values(), *filter(os.path.isdir, beside)]
+    return {"reads": reads, "packages": packages, "programs": False}
+
+
 class Keeper:
     """A thread that takes jobs from a queue to one server, and replaces a server that dies.
 
@@ -194,6 +216,7 @@ class Keeper:
         self._jobs = jobs
         self._worker = worker
         self._strongest = worker.hello["tier"]
+        self._setup = worker.setup
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="sandbox keeper", daemon=True)
         self._thread.start()
@@ -231,7 +254,7 @@ class Keeper:
                 if self._closing:
                     raise RuntimeError("the sandbox was closed")
                 if self._worker is None:
-                    self._worker = Worker(self._strongest)
+                    self._worker = Worker(self._strongest, setup=self._setup)
                     restarts += 1
                 self._worker.wait_ready()
                 response = self._worker.ask(body, limits)
