@@ -20,7 +20,8 @@ class Rooms:
     """The three buffers that all runs of a server share, one after the other."""
 
     def __init__(self):
-        self._all = [bytearray(wire.MAX_ANSWER_BYTES + CHUNK), bytearray(CHUNK), bytearray(CHUNK)]
+        sizes = wire.MAX_ANSWER_BYTES, CHUNK, CHUNK  # the last two are what most requests ask for
+        self._all = [bytearray(size + CHUNK) for size in sizes]
 
     def for_output(self, size):
         """Views of all three; output and errors keep `size` bytes each."""
