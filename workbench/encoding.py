@@ -54,8 +54,8 @@ def _encode(value, flatten, room):
     if value is None or kind is bool:
         return value
     if kind not in _PLAIN:
-        if flatten and kind.__module__ == "numpy" and hasattr(kind, "tolist"):
-            return _encode(kind.tolist(value), False, room)
+        if flatten and (plain := without_numpy(value)) is not value:
+            return _encode(plain, False, room)
         kind = _base(value) if flatten else None
         if kind is None:
             raise ValueError(f"expected plain data, got {type(value).__name__}; send built-ins")
@@ -83,6 +83,14 @@ def _encode(value, flatten, room):
     if kind is not tuple:  # a set's order differs from process to process; the text must not
         items.sort(key=json.dumps)
     return {kind.__name__: items}
+
+
+def without_numpy(value):
+    """Nested lists for a numpy array, the Python value for a numpy scalar, else `value` itself."""
+    kind = type(value)
+    if kind.__module__ == "numpy" and hasattr(kind, "tolist"):
+        return kind.tolist(value)
+    return value
 
 
 def _base(value):

@@ -231,19 +231,3 @@ def test_what_the_prompt_defines_for_its_tests_is_not_the_solutions_to_change(sa
     assert statuses(grade(task, prompt + "    return x // 2\n", sandbox), "hidden") == ["passed"]
     forged = prompt + "    return x\n\ndef twice(x):\n    return x\n"
     assert statuses(grade(task, forged, sandbox), "hidden") == ["wrong"]
-
-
-def test_a_program_is_not_run_and_not_judged_yet():
-    task = replace(DOUBLE, entry_point="", visible=(Case(("1\n",), "2\n"),), hidden=DOUBLE.hidden)
-    with open_sandbox(workers=1) as fresh:
-        verdict = grade(task, "print(int(input()) + 1)\n", fresh)
-        judged, evidence = final_judgement(task, {"lib.py": "print(2)\n"}, fresh)
-        assert fresh.stats.executions == 0
-    assert verdict.status == judged.status == "unscorable" and evidence.cpu_s is None
-    assert [(o.name, o.suite, o.status) for o in verdict.outcomes] == [
-        ("visible:1", "visible_pristine", "skipped"),
-        ("hidden:1", "hidden", "skipped"),
-    ]
-    assert {o.message for o in verdict.outcomes} == {
-        "needs a stdin/stdout program to be run, not available yet"
-    }

@@ -45,6 +45,8 @@ class Objects:
         contains itself, encoding.TooLarge for what is nested too deep."""
         kind = self._kind(value)
         if kind is None:
+            if self._flatten and (plain := encoding.without_numpy(value)) is not value:
+                return self.write(plain, room)
             return encoding.encode(value, flatten=self._flatten)
         if room <= 0:
             limit = encoding.MAX_DEPTH

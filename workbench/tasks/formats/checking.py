@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 
 from workbench.records import Task
+from workbench.sandbox.checking import MAX_OUTPUT_KB
 from workbench.sandbox.languages import find
 from workbench.tasks.expected import expected_of
 
@@ -78,6 +79,10 @@ def check_task(task: Task) -> None:
         raise ValueError(
             f"field 'limits': expected numbers above 0 and at most {MAX_LIMIT}, got {limits}"
         )
+    if not 0 <= limits.output_kb <= MAX_OUTPUT_KB:
+        raise ValueError(
+            f"field 'limits': expected output_kb from 0 to {MAX_OUTPUT_KB}, got {limits.output_kb}"
+        )
     _check_programs_cases(task)
     if not task.hidden and not task.test_code:
         raise ValueError(
@@ -94,7 +99,9 @@ def _check_programs_cases(task: Task) -> None:
             try:
                 expected_of(case)
             except ValueError as error:
-                raise ValueError(f"{suite}:{number}: {error}") from None
+                raise ValueError(
+                    f"{suite}:{number}: a task without entry_point is a program; {error}"
+                ) from None
 
 
 def _check_paths(task: Task) -> None:
