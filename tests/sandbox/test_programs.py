@@ -27,7 +27,8 @@ def run(sandbox, text, stdin="", limits=Limits(), **files):
         ("import sys\nfor line in sys.stdin: print(line.strip())", "a\nb\n", "a\nb\n"),
         ("print(open(0).read())", "x", "x\n"),
         ("import os\nprint(os.read(0, 100))", "x", "b'x'\n"),
-        ("import sys\nprint(__name__, sys.argv, __file__[-8:])", "", "__main__ ['main.py'] /main.py\n"),
+        ("import sys\nprint(__name__, sys.argv, __file__[-8:])", "",
+         "__main__ ['main.py'] /main.py\n"),
         ("import sys\nprint(sys.modules['__main__'].x if 'x' in dir() else 'no x')", "", "no x\n"),
         ("print('no newline', end='')", "", "no newline"),
         ("x = input('how many? ')\nprint(x)", "3\n", "how many? 3\n"),
@@ -36,7 +37,8 @@ def run(sandbox, text, stdin="", limits=Limits(), **files):
          "in a thread\n"),
         ("import sys, threading\nsys.setrecursionlimit(10**6)\nthreading.stack_size(2**26)\n"
          "def f(n): return 0 if n == 0 else 1 + f(n - 1)\n"
-         "t = threading.Thread(target=lambda: print(f(50_000)))\nt.start(); t.join()", "", "50000\n"),
+         "t = threading.Thread(target=lambda: print(f(50_000)))\nt.start(); t.join()", "",
+         "50000\n"),
         ("out = open(1, 'w')\nout.write('never closed')", "", "never closed"),
         ("from helper import twice\nprint(twice(2))", "", "4\n"),
         ("print('x')\nexit()\nprint('y')", "", "x\n"),
@@ -90,7 +92,7 @@ def test_a_traceback_holds_no_address(walled):
 
 
 def test_a_traceback_shows_what_it_was_caused_by(walled):
-    text = "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise KeyError('k') from error\n"
+    text = "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e\n"
     result = run(walled, text)
     assert "ZeroDivisionError: division by zero" in result.stderr
     assert "The above exception was the direct cause" in result.stderr
@@ -222,7 +224,8 @@ def test_numpy_values_are_sent_as_the_plain_data_they_stand_for(walled, expressi
     files = {"lib.py": f"{NUMPY}def f():\n    return {expression}\n"}
     (case,) = walled.call(files, "lib.py", "f", [()]).results
     assert (case.status, case.value, type(case.value)) == ("value", value, type(value))
-    split = walled.run_split(files, "lib.py", "f", f"assert f() == {value!r}".replace("inf", "1e999"))
+    test = f"assert f() == {value!r}".replace("inf", "1e999")
+    split = walled.run_split(files, "lib.py", "f", test)
     assert split.outcomes[0][1] == "passed", split
 
 

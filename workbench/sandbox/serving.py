@@ -16,7 +16,7 @@ import signal
 import time
 
 from workbench.sandbox import confine, wire
-from workbench.sandbox.streams import Rooms, Run
+from workbench.sandbox.streams import Rooms, Run, widen
 
 TICK_S = 0.02
 """How often a running program's clocks and answers are looked at."""
@@ -124,6 +124,8 @@ class Server:
         """A confined fork that waits for its request, or the OSError that prevented it."""
         requests_in_run, requests = self._side.channel()
         readers, (answers, *printed) = zip(*(os.pipe() for _ in range(3)))
+        if self._walls.starts_programs:
+            widen(printed)
         ends = self._side.ends()
         in_run = (answers, requests_in_run, *ends.in_run)
         try:
