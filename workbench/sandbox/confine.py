@@ -1,11 +1,11 @@
 """The walls around a run, in three strengths; the server picks the strongest that works here.
 
-Stage: sandbox (server side). Each class offers the same six steps: `prepare` once in the server,
+Stage: sandbox (server side). Each class offers the same steps: `prepare` once in the server,
 `fork`, `enter` and `seal` for each run (the last two in the child, before anything untrusted
 exists), `sweep` and `clean` after it. All three: own session, resource limits, no descriptor but
-/dev/null as standard input, the pipes for output and errors, the result pipe and, in mode "split",
-the two pipes to the other run. Left out: cgroups,
-a disk quota at tiers 1 and 2. Runs that start programs have other walls (`toolbox`).
+standard input (/dev/null or a text), the pipes for output and errors, the result pipe and, in mode
+"split", the two pipes to the other run. Left out: cgroups, a disk quota at tiers 1 and 2; runs that
+start programs have other walls (`toolbox`).
 
     tier 3  Namespaces  pid, mount, ipc, net, uts namespaces; own read-only root; seccomp
     tier 2  Filters     Landlock and seccomp, no namespaces (containers, Colab)
