@@ -91,7 +91,7 @@ def run_all(jobs: Sequence[Job], memory_mb: int = 3000) -> list[Seen]:
     """
     plan = {"binds": binds(), "memory_mb": memory_mb, "jobs": []}
     for job in jobs:
-        env = {"PATH": "/usr/bin:/bin", "HOME": "/home/user", "HOSTILE_SECRET": job.secret}
+        env = {"PATH": "/usr/bin:/bin", "HOME": "/user", "HOSTILE_SECRET": job.secret}
         env |= {"PYTHONPATH": PROJECT, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
         more = {"env": env, "start_s": 60.0, "memory_mb": memory_mb}
         plan["jobs"].append(dataclasses.asdict(job) | more)

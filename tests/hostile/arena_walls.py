@@ -20,7 +20,7 @@ RDONLY, REMOUNT, BIND, REC, PRIVATE, DETACH = 1, 32, 4096, 16384, 1 << 18, 2
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 OUTER_ID, IDS = 1_000_000, 65_536
 """Root starts here: the arena's users 0..65535 are users of the machine that own nothing."""
-FOLDERS = ("/tmp", "/dev/shm", "/home/user", "/var/tmp", "/canary", "/attempt")
+FOLDERS = ("/tmp", "/dev/shm", "/user", "/var/tmp", "/canary", "/attempt")
 libc = ctypes.CDLL(None, use_errno=True)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 PLACE = Path("/canary")
 """World-writable folder of files that nobody may touch."""
-WATCHED = (PLACE, Path("/tmp"), Path("/dev/shm"), Path("/home/user"), Path("/var/tmp"))
+WATCHED = (PLACE, Path("/tmp"), Path("/dev/shm"), Path("/user"), Path("/var/tmp"))
 PORT = 47011
 """TCP and UDP port of 127.0.0.1 where the canary process listens."""
 ABSTRACT = "\0hostile-canary"

@@ -118,9 +118,9 @@ ATTACKS = (
     _file(
         "write-home",
         "Writes start-up files into the home folder.",
-        "home = pathlib.Path(os.environ.get('HOME', '/home/user'))\n"
+        "home = pathlib.Path(os.environ.get('HOME', '/user'))\n"
         "home.joinpath('.bashrc').write_text('x')\n"
-        "pathlib.Path('/home/user/.profile').write_text('x')",
+        "pathlib.Path('/user/.profile').write_text('x')",
     ),
     _file(
         "write-beside-modules",
