@@ -1,10 +1,10 @@
-"""Where untrusted programs run: a local sandbox, and what it guarantees on this machine.
+"""Where untrusted programs run: on this machine or in containers, and what that guarantees.
 
 Stage: sandbox. Programs and inputs in, plain data out; no verdicts (see `grading`).
 """
 
 from workbench.sandbox.guarantees import Guarantee, Guarantees
-from workbench.sandbox.local import LocalSandbox, open_sandbox
+from workbench.sandbox.local import LocalSandbox, Sandbox, open_sandbox
 from workbench.sandbox.results import CallResult, CaseResult, SandboxStats, TestsResult
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Guarantee",
     "Guarantees",
     "LocalSandbox",
+    "Sandbox",
     "SandboxStats",
     "TestsResult",
     "open_sandbox",

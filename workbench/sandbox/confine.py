@@ -88,6 +88,7 @@ class Filters(Minimal):
     """Tier 2: Landlock for files and TCP, seccomp for processes, sockets and the rest."""
 
     tier = 2
+    own_user = OWN_USER
 
     def prepare(self, folder):
         """Raises OSError where seccomp or Landlock is missing."""
@@ -114,7 +115,7 @@ class Filters(Minimal):
         landlock.restrict(self._ruleset)
         kept = _keep_only(pipe, requests)
         if self.uid is not None:
-            _set_limits(OWN_USER)
+            _set_limits(self.own_user)
         kernel.load_filter(self._filter)
         return kept
 

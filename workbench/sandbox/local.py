@@ -1,7 +1,8 @@
-"""The sandbox on this machine: a few warm servers, a thread for each, reuse of equal results.
+"""A sandbox: a few warm servers, a thread for each, reuse of equal results; and the local one.
 
 Stage: sandbox. Programs and inputs go in, plain data comes out; safe to call from any thread, a
-notebook, or a running event loop (it blocks). Left out: Docker and several hosts.
+notebook, or a running event loop (it blocks). Where the servers run is for each kind of sandbox to
+say; here, on this machine (`docker` has the other kind). Left out: several hosts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import threading
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from workbench import encoding
 from workbench.records import Limits
 from workbench.sandbox import wire
 from workbench.sandbox.guarantees import Guarantees, check
+from workbench.sandbox.process import ServerProcess
 from workbench.sandbox.results import (
     CallResult,
     CaseResult,
@@ -44,31 +46,45 @@ MAX_NAME_BYTES = 255
 """Longest name of a file or folder on common systems."""
 
 
-def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> LocalSandbox:
+def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> Sandbox:
     """A sandbox with `workers` servers, started in parallel; also a context manager.
 
     Args:
         kind: "auto" or "local": the strongest walls this machine allows. "local:2" and "local:1"
-            use no stronger tier than that one.
+            use no stronger tier than that one. "docker": in containers, with this Python's
+            standard library; "docker:IMAGE", e.g. "docker:python:3.12-slim": in containers of an
+            image the engine has, which must have Python 3.11 or newer as python3.
         workers: programs that run at the same time; 2 suits a laptop.
         reuse: give the stored result when the same program gets the same inputs again.
     Raises:
-        ValueError: unknown kind, or fewer than one worker. RuntimeError: not on this system.
+        ValueError: unknown kind, or fewer than one worker. RuntimeError: not on this system, or no
+            Docker engine answers.
     """
     tiers = {"auto": 3, "local": 3, "local:3": 3, "local:2": 2, "local:1": 1}
-    if kind not in tiers:
-        raise ValueError(f"kind: expected one of {sorted(tiers)}, got {kind!r}")
+    backend, _, image = kind.partition(":")
+    if kind not in tiers and backend != "docker":
+        kinds = ", ".join(map(repr, tiers))
+        raise ValueError(f"kind: expected one of {kinds}, 'docker', 'docker:IMAGE', got {kind!r}")
     if workers < 1:
         raise ValueError(f"workers: expected at least 1, got {workers}")
     if os.name != "posix":
-        raise RuntimeError("the local sandbox needs Linux or macOS; on Windows, work in WSL2")
+        raise RuntimeError("the sandbox needs Linux or macOS; on Windows, work in WSL2")
+    if backend == "docker":
+        from workbench.sandbox.docker import DockerSandbox  # loads what local ones do without
+
+        image = "" if image == "2" else image  # "docker:2" is what such a sandbox is called
+        return DockerSandbox(workers=workers, reuse=reuse, image=image)
     return LocalSandbox(workers=workers, reuse=reuse, strongest=tiers[kind])
 
 
-class LocalSandbox:
+class Sandbox:
     """Runs untrusted programs in confined forks of warm servers; see `guarantees()`."""
 
-    def __init__(self, *, workers: int = 2, reuse: bool = True, strongest: int = 3):
+    kind = ""
+    """Where the servers run: the first half of the name."""
+
+    def __init__(self, start: Callable, *, workers: int, reuse: bool, strongest: int):
+        """start(tier) starts one server: see `worker.Worker`."""
         self.workers = workers
         self._reuse = reuse
         self._owner = os.getpid()
@@ -76,23 +92,17 @@ class LocalSandbox:
         self._stats = SandboxStats()
         self._known: OrderedDict[bytes, Future] = OrderedDict()
         self._jobs: queue.SimpleQueue = queue.SimpleQueue()
-        hello = self._start(strongest)
+        hello = self._open(start, strongest)
         self.tier: int = hello["tier"]
-        self.name = f"local:{self.tier}"
+        self.name = f"{self.kind}:{self.tier}"
         self.layers: tuple[str, ...] = tuple(hello["layers"])
         self.declined: tuple[tuple[int, str], ...] = tuple(map(tuple, hello["declined"]))
-        if self.tier == 1:
-            warnings.warn(
-                "this sandbox (tier 1) limits time and memory only: programs can read and write "
-                f"your files and use the network. Stronger: {self.declined or 'not asked for'}",
-                stacklevel=3,
-            )
 
-    def _start(self, strongest: int) -> dict:
+    def _open(self, start: Callable, strongest: int) -> dict:
         started = []
         try:
             for _ in range(self.workers):  # all at once; then wait for each
-                started.append(Worker(strongest))
+                started.append(Worker(start, strongest))
             for worker in started:
                 worker.wait_ready()
         except BaseException as error:  # Ctrl-C too: no server is left behind
@@ -160,7 +170,7 @@ class LocalSandbox:
         """End every server and what it runs. A call that is under way raises RuntimeError."""
         self._close()
 
-    def __enter__(self) -> LocalSandbox:
+    def __enter__(self) -> Sandbox:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -168,7 +178,7 @@ class LocalSandbox:
 
     def __repr__(self) -> str:
         state = "open" if self._close.alive else "closed"
-        return f"<LocalSandbox {self.name}, {self.workers} workers, {state}: {self.stats}>"
+        return f"<{type(self).__name__} {self.name}, {self.workers} workers, {state}: {self.stats}>"
 
     def _execute(self, request, files, limits) -> tuple[Response, bool]:
         for path, text in files.items():
@@ -226,6 +236,21 @@ class LocalSandbox:
                 faults=old.faults + fault,
                 deadlines=old.deadlines + deadline,
                 restarts=old.restarts + response.restarts,
+            )
+
+
+class LocalSandbox(Sandbox):
+    """A sandbox whose servers are processes on this machine."""
+
+    kind = "local"
+
+    def __init__(self, *, workers: int = 2, reuse: bool = True, strongest: int = 3):
+        super().__init__(ServerProcess, workers=workers, reuse=reuse, strongest=strongest)
+        if self.tier == 1:
+            warnings.warn(
+                "this sandbox (tier 1) limits time and memory only: programs can read and write "
+                f"your files and use the network. Stronger: {self.declined or 'not asked for'}",
+                stacklevel=3,
             )
 
 

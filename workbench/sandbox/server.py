@@ -28,8 +28,11 @@ WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "mat
 """Loaded before the first fork because solutions often import them."""
 
 
-def main(control, parent, strongest, folder):
-    """Serve requests from descriptor `control` until process `parent` is gone."""
+def main(control, parent, kinds, folder):
+    """Serve requests from the descriptors `control` until process `parent` is gone.
+
+    control: (where requests come from, where responses go to). kinds: walls to try, best first.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     for name in WARM_MODULES:
         __import__(name)
@@ -38,7 +41,7 @@ def main(control, parent, strongest, folder):
     if kernel.available():  # what a killed server leaves behind becomes this process's child
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        walls, declined = _choose(strongest, folder, control)
+        walls, declined = _choose(kinds, folder, control)
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
@@ -52,18 +55,21 @@ def main(control, parent, strongest, folder):
         removal.remove_folder(folder)
 
 
-def _choose(strongest, folder, control):
-    """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
+def kinds_of_walls(strongest):
+    """Every kind that can be tried here and is no stronger than that tier, the strongest first."""
     kinds = [confine.Minimal]
     if kernel.available():
         kinds = [lambda: confine.Namespaces(as_root=False), confine.Filters, confine.Minimal]
         if os.geteuid() == 0:
             kinds.insert(0, lambda: confine.Namespaces(as_root=True))
+    return [make for make in kinds if make().tier <= strongest]
+
+
+def _choose(kinds, folder, control):
+    """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
     declined = []
     for make in kinds:
         walls = make()
-        if walls.tier > strongest:
-            continue
         reason = _try(walls, folder, control)
         if not reason:
             return walls, declined
@@ -117,7 +123,7 @@ def _start(walls, folder, control, report, work):
 
 def _serve(server, control, hello):
     text = json.dumps(hello).encode()
-    serving.write_all(control, wire.HELLO.pack(len(text)) + text)
+    serving.write_all(control[1], wire.HELLO.pack(len(text)) + text)
     server.serve()
 
 
@@ -134,4 +140,5 @@ def _watch_over(server, alive, parent):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    _socket, _parent, _strongest = map(int, sys.argv[1:4])
+    main((_socket, _socket), _parent, kinds_of_walls(_strongest), sys.argv[4])

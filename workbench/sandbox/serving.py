@@ -1,6 +1,6 @@
 """The sandbox server's loop: one request, one confined fork, one response.
 
-Stage: sandbox (server side). Requests come in through a socket (`wire`), walls from `confine`;
+Stage: sandbox (server side). Requests come in through a stream (`wire`), walls from `confine`;
 the answers of a run go back as the bytes it wrote, which this process never parses. A run is
 ended at its CPU limit, at its wall-clock deadline, when it says too much, or when the trainer is
 gone. Left out: captured output.
@@ -25,13 +25,14 @@ _ANSWER_ROOM = wire.MAX_ANSWER_BYTES + (1 << 16)
 class Server:
     """Answers requests one after another behind `walls`, one of the classes in `confine`.
 
+    control: the descriptors requests come from and responses go to; one socket may be both.
     The fork for the next request is made and confined while no request waits; it is used once.
     What passes through here stays in two buffers that are wiped: the next fork is a copy of this
     process, and must not find the program or the answers of the one before.
     """
 
     def __init__(self, control, walls):
-        self._control = control
+        self._control, self._replies = control
         self._walls = walls
         self._body = bytearray(1 << 16)
         self._answers = bytearray(_ANSWER_ROOM)
@@ -54,8 +55,8 @@ class Server:
             if not wire.receive_into(lambda view: os.readv(self._control, [view]), body):
                 return
             *ending, answers = self.run(body, *limits)
-            write_all(self._control, wire.RESPONSE.pack(number, len(answers), *ending))
-            write_all(self._control, answers)
+            write_all(self._replies, wire.RESPONSE.pack(number, len(answers), *ending))
+            write_all(self._replies, answers)
             body[:], answers[:] = bytes(size), bytes(len(answers))
 
     def try_out(self):

@@ -1,30 +1,22 @@
-"""The trainer's end of one sandbox server: start it, ask it, end it.
+"""The trainer's end of one sandbox server: start it, ask it, end it, replace one that died.
 
-Stage: sandbox. Used by one thread at a time. Left out: queues and reuse, which `local` adds.
+Stage: sandbox. Used by one thread at a time. Left out: where a server runs (`process` on this
+machine, `docker.container` in a container), queues and reuse, which `local` adds.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import socket
-import subprocess
-import sys
-import tempfile
 import threading
 from dataclasses import replace
-from pathlib import Path
 
-from workbench.sandbox import removal, wire
+from workbench.sandbox import wire
 from workbench.sandbox.results import Response, killed_from_outside
 
 START_S = 60.0
 """A server that has not said hello after this long is given up."""
 GRACE_S = 15.0
 """A server that has not answered this long after a run's wall-clock deadline is given up."""
-END_S = 5.0
-"""A server that has not ended this long after its socket was closed is killed."""
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -43,41 +35,27 @@ class ServerGone(Exception):
 
 
 class Worker:
-    """One server process; `hello` says what it found."""
+    """One server, wherever it runs; `hello` says what it found."""
 
-    def __init__(self, strongest):
-        """Start a server; `wait_ready` must follow. Nothing is imported from the environment."""
-        self._socket, theirs = socket.socketpair()
-        name = f"workbench-sandbox-{os.getpid()}-{secrets.token_hex(4)}"
-        self._folder = os.path.join(tempfile.gettempdir(), name)
-        script = Path(__file__).with_name("server.py")
-        # -P -s -S and this environment do what -I would, and keep PYTHONHASHSEED: a program that
-        # lists a set must give the same answer from every server.
-        command = [getattr(sys, "_base_executable", sys.executable), "-P", "-s", "-S", str(script)]
-        arguments = [str(theirs.fileno()), str(os.getpid()), str(strongest), self._folder]
-        try:
-            self._process = subprocess.Popen(
-                command + arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=ENVIRONMENT,
-                cwd="/",
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # the keyboard's Ctrl-C is not for the servers
-            )
-        except OSError as error:
-            self._socket.close()
-            raise ServerGone(f"could not start {command[0]}: {error}") from None
-        finally:
-            theirs.close()
+    def __init__(self, start, strongest):
+        """Start a server with start(strongest); `wait_ready` must follow.
+
+        start: gives an object with `stream`, which is read and written like a socket, and `end()`,
+            which leaves nothing behind and may be called more than once. Raises ServerGone.
+        """
+        self._start = start
+        self.server = start(strongest)
         self._number = 0
         self.hello = None
+
+    def another(self):
+        """A new worker like this one, which must have said hello; no stronger than this one."""
+        return Worker(self._start, self.hello["tier"])
 
     def wait_ready(self):
         """Wait for the server's hello: a dict of tier, layers and what was declined."""
         if self.hello is None:
-            self._socket.settimeout(START_S)
+            self.server.stream.settimeout(START_S)
             try:
                 (size,) = wire.HELLO.unpack(self._receive(wire.HELLO.size))
                 self.hello = json.loads(bytes(self._receive(size)))
@@ -90,9 +68,9 @@ class Worker:
         head = wire.REQUEST.pack(
             self._number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb
         )
-        self._socket.settimeout(limits.wall_s + GRACE_S)
+        self.server.stream.settimeout(limits.wall_s + GRACE_S)
         try:
-            self._socket.sendall(head + body)
+            self.server.stream.sendall(head + body)
             number, size, *numbers = wire.RESPONSE.unpack(self._receive(wire.RESPONSE.size))
             payload = bytes(self._receive(size))
         except OSError as error:
@@ -104,20 +82,10 @@ class Worker:
 
     def close(self):
         """End the server and whatever it runs; nothing is left behind."""
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)  # the server ends its run, then itself
-        except OSError:
-            pass  # it has ended already
-        try:
-            self._process.wait(timeout=END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._socket.close()
-        removal.remove_folder(self._folder)
+        self.server.end()
 
     def _receive(self, size):
-        data = wire.receive(self._socket.recv_into, size)
+        data = wire.receive(self.server.stream.recv_into, size)
         if data is None:
             raise ConnectionError("it closed the connection")
         return data
@@ -133,7 +101,7 @@ class Keeper:
     def __init__(self, jobs, worker):
         self._jobs = jobs
         self._worker = worker
-        self._strongest = worker.hello["tier"]
+        self._first = worker
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="sandbox keeper", daemon=True)
         self._thread.start()
@@ -171,7 +139,7 @@ class Keeper:
                 if self._closing:
                     raise RuntimeError("the sandbox was closed")
                 if self._worker is None:
-                    self._worker = Worker(self._strongest)
+                    self._worker = self._first.another()
                     restarts += 1
                 self._worker.wait_ready()
                 response = self._worker.ask(body, limits)

@@ -1,0 +1,50 @@
+"""The sandbox in containers: the same servers, each inside a locked-down Docker container.
+
+Stage: sandbox. Names an engine and an image; gives the same methods as the local sandbox. One
+container a worker: what one program uses up (memory, processes, disk, CPU) is not missing from
+another, and a server's stream, its container and what is in it end together. Several servers in
+one container start faster from the third on, but share all that. Left out: Docker on Windows,
+processors and kernels where the inner walls (tier 2) cannot be had, copying files in and out (a
+request carries them).
+"""
+
+from __future__ import annotations
+
+import functools
+
+from workbench.records import Limits
+from workbench.sandbox.docker import container, engine, image
+from workbench.sandbox.local import Sandbox
+
+__all__ = ["DockerSandbox"]
+
+
+class DockerSandbox(Sandbox):
+    """A sandbox whose servers are containers of the Docker engine that `engine.connect` finds."""
+
+    kind = "docker"
+
+    def __init__(self, *, workers: int = 2, reuse: bool = True, image: str = ""):
+        """image: one the engine has, with Python 3.11 or newer; "" builds one of this Python.
+
+        Raises RuntimeError if no engine answers, or no server starts in a container.
+        """
+        start = functools.partial(container.ContainerServer, _ready_image(image))
+        super().__init__(start, workers=workers, reuse=reuse, strongest=2)
+        self.layers = (*container.LAYERS, *self.layers)
+
+    def _execute(self, request, files, limits: Limits):
+        if limits.memory_mb > container.MEMORY_MB:
+            raise ValueError(
+                f"limits: expected memory_mb of at most {container.MEMORY_MB}, what a container "
+                f"has, got {limits.memory_mb}; the local sandbox has no such bound"
+            )
+        return super()._execute(request, files, limits)
+
+
+def _ready_image(base):
+    client = engine.connect()
+    try:
+        return image.ensure(client, base)
+    finally:
+        client.close()
