@@ -103,13 +103,14 @@ def _digest(start, python):
 
 
 def _build(client, tag, start, python):
+    here = python | dict(_libraries(python)) if python else {}
     command = [next(iter(python), "python3"), *OPTIONS]
     steps = [f"FROM {start}"] + (["COPY python /"] if python else [])  # in a layer of its own
     steps += ["COPY server /", f"ENTRYPOINT {json.dumps(command)}"]
     with tempfile.TemporaryFile() as context:
         with tarfile.open(fileobj=context, mode="w") as archive:
             _add_text(archive, "Dockerfile", "\n".join(steps) + "\n")
-            for name, path in python.items() | dict(_libraries(python)).items():
+            for name, path in here.items():
                 _add(archive, f"python/{name}", path)
             for name, path in _server():
                 _add(archive, f"server/{name}", path)
@@ -147,4 +148,3 @@ def _add_text(archive, name, text):
     entry = tarfile.TarInfo(name)
     entry.size = len(text.encode())
     archive.addfile(entry, io.BytesIO(text.encode()))
-

@@ -13,7 +13,10 @@ import sys
 if __name__ == "__main__":  # our files, without the packages' __init__, which load much more
     _here = os.path.dirname(os.path.abspath(__file__))
     _sandbox = os.path.dirname(_here)
-    for _name, _folder in (("workbench", os.path.dirname(_sandbox)), ("workbench.sandbox", _sandbox)):
+    for _name, _folder in (
+        ("workbench", os.path.dirname(_sandbox)),
+        ("workbench.sandbox", _sandbox),
+    ):
         sys.modules[_name] = type(sys)(_name)
         sys.modules[_name].__path__ = [_folder]
 
