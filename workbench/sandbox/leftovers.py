@@ -60,7 +60,7 @@ def _remove_from_engine(everything):
         for found in client.images(filters=ours):
             name = (found["RepoTags"] or [found["Id"]])[0]
             try:
-                client.remove_image(found["Id"], force=everything)
+                client.remove_image(name, force=everything)
                 lines.append(f"image {name}")
             except APIError as error:
                 lines.append(f"kept image {name}: {error.explanation}")

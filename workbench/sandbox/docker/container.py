@@ -53,7 +53,8 @@ class ContainerServer:
         self.name = f"workbench-sandbox-{engine.owner().rpartition('/')[2]}-{secrets.token_hex(4)}"
         try:
             self._client = engine.connect()
-            self._client.create_container(tag, **_settings(self._client, self.name))
+            volumes = self._client.inspect_image(tag)["Config"]["Volumes"] or ()
+            self._client.create_container(tag, **_settings(self._client, self.name, volumes))
             parts = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             self.stream = Stream(self._client.attach_socket(self.name, params=parts))
             self._client.start(self.name)  # after attaching, so that no word of it is missed
@@ -135,12 +136,15 @@ class Stream:
         self._attached.close()
 
 
-def _settings(client, name):
+def _settings(client, name, volumes):
+    """What create_container is told; `volumes` the image declares become empty folders."""
+    tmpfs = dict.fromkeys(volumes, "ro,size=4k")
+    tmpfs[BOX] = f"size={WORK_MB}m,nr_inodes={WORK_FILES},mode=711,nosuid,nodev,noexec"
     host_config = client.create_host_config(
         auto_remove=True,
         network_mode="none",
         read_only=True,
-        tmpfs={BOX: f"size={WORK_MB}m,nr_inodes={WORK_FILES},mode=711,nosuid,nodev,noexec"},
+        tmpfs=tmpfs,
         ipc_mode="none",
         pids_limit=PROCESSES,
         mem_limit=f"{MEMORY_MB + 4 * WORK_MB}m",  # and some for the server
