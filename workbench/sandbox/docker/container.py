@@ -2,7 +2,8 @@
 
 Stage: sandbox. The server is the container's first process, and its standard streams are the
 connection: when the trainer ends, however it ends, the engine closes the server's input, the
-server ends its run and itself, and with it goes the container, which the engine then removes.
+server ends its run and itself, and with it goes the container, which the engine then removes. Left
+out: a copy of the trainer, made by fork, that outlives it keeps the connection open until it ends.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any
 
 from workbench.sandbox import wire
 from workbench.sandbox.docker import engine
-from workbench.sandbox.docker.inside import BOX
 from workbench.sandbox.worker import ENVIRONMENT, START_S, ServerGone
 
 MEMORY_MB = 2048
@@ -25,6 +25,8 @@ PROCESSES = 128
 """Processes and threads in a container. (RLIMIT_NPROC would count all containers together.)"""
 CPUS = 1
 """Processors' worth of time a container may use."""
+BOX = "/box"
+"""Where the work folder is mounted."""
 WORK_MB, WORK_FILES = 16, 1000
 """Size of the work folder, which is in memory and counts as such."""
 SERVER_NEEDS = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"]
@@ -157,7 +159,7 @@ def _settings(client, name, volumes):
     )
     return {
         "name": name,
-        "command": list(ENVIRONMENT),  # the names; the image says which program
+        "command": [BOX, *ENVIRONMENT],  # arguments: the image says which program
         "environment": ENVIRONMENT,
         "user": "0:0",
         "working_dir": "/",

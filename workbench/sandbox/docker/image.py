@@ -51,7 +51,7 @@ def ensure(client: Any, base: str = "") -> str:
         raise RuntimeError(
             f"the Docker engine has no image {base!r}; get it first: docker pull {base}"
         ) from None
-    except DockerException as error:
+    except (DockerException, OSError) as error:
         raise RuntimeError(f"the sandbox's Docker image could not be made: {error}") from None
 
 
@@ -68,9 +68,11 @@ def _ensure_python(client):
                     _add_file(archive, name, path)
             file.seek(0)
             pieces = iter(lambda: file.read(1 << 20), b"")  # a file would be sent wrongly
-            client.import_image_from_stream(
+            said = client.import_image_from_stream(
                 pieces, *tag.split(":"), changes=[f"LABEL {LABEL}=image"]
             )
+            if '"error' in said:
+                raise OSError(said[-300:])
     return tag
 
 
@@ -121,7 +123,8 @@ def _standard_library() -> Iterator[tuple[str, str]]:
 def _libraries(files) -> Iterator[tuple[str, str]]:
     """The shared libraries that these files need, as the linker finds them."""
     programs = [path for _, path in files if path.endswith(".so")] + [_interpreter()]
-    said = subprocess.run(["ldd", *programs], capture_output=True, text=True).stdout
+    here = {"PATH": os.environ.get("PATH", os.defpath)}  # and no LD_LIBRARY_PATH
+    said = subprocess.run(["ldd", *programs], capture_output=True, text=True, env=here).stdout
     for path in set(re.findall(r"(/\S+) \(0x", said)):
         yield path, path
     if os.path.exists("/etc/ld.so.cache"):

@@ -1,8 +1,8 @@
 """The program of a container: a sandbox server between its standard input and output.
 
-Stage: sandbox (server side). Started by the engine as `python3 -P -s -S inside.py NAME...`, where
-the names are the environment variables a run may see. Left out: every weaker kind of walls; where
-these cannot be had, the server says why and does not start.
+Stage: sandbox (server side). Started by the engine as `python3 -P -s -S inside.py FOLDER NAME...`:
+the work folder, and the environment variables a run may see. Left out: every weaker kind of walls;
+where these cannot be had, the server says why and does not start.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
 
 from workbench.sandbox import confine, server
 
-BOX = "/box"
-"""Where the engine has mounted the work folder."""
 UID = 65532
 """The user of every run."""
 
@@ -38,8 +36,8 @@ class Contained(confine.Filters):
         self.uid = UID
 
 
-def main(kept):
-    """Serve until standard input ends."""
+def main(folder, kept):
+    """Serve until standard input ends; of the environment, only the variables `kept` stay."""
     for name in set(os.environ) - set(kept):
         del os.environ[name]  # what the engine and the image have set
     requests, responses, errors = (os.dup(number) for number in range(3))
@@ -47,10 +45,10 @@ def main(kept):
     for number in range(3):
         os.dup2(nothing, number)
     try:
-        server.main((requests, responses), os.getppid(), [Contained], BOX)
+        server.main((requests, responses), os.getppid(), [Contained], folder)
     except SystemExit as error:
         os.write(errors, str(error).encode())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1], sys.argv[2:])
