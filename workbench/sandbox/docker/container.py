@@ -13,6 +13,7 @@ import secrets
 import socket
 import struct
 import threading
+import warnings
 from typing import Any
 
 from workbench.sandbox import wire
@@ -21,8 +22,9 @@ from workbench.sandbox.worker import ENVIRONMENT, START_S, ServerGone
 
 MEMORY_MB = 2048
 """A container's memory, without swap; a run's own limit must not be above it."""
-PROCESSES = 128
-"""Processes and threads in a container. (RLIMIT_NPROC would count all containers together.)"""
+PROCESSES = 64 + 4
+"""Processes and threads in a container: a run's, as in the local sandbox (where RLIMIT_NPROC counts
+them; here it would count all containers together), and the server's."""
 CPUS = 1
 """Processors' worth of time a container may use."""
 BOX = "/box"
@@ -56,7 +58,9 @@ class ContainerServer:
         try:
             self._client = engine.connect()
             volumes = self._client.inspect_image(tag)["Config"]["Volumes"] or ()
-            self._client.create_container(tag, **_settings(self._client, self.name, volumes))
+            settings = _settings(self._client, self.name, volumes)
+            for text in self._client.create_container(tag, **settings)["Warnings"] or ():
+                warnings.warn(f"the Docker engine says: {text}", stacklevel=2)  # a limit it lacks
             parts = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             self.stream = Stream(self._client.attach_socket(self.name, params=parts))
             self._client.start(self.name)  # after attaching, so that no word of it is missed
