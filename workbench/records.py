@@ -38,11 +38,14 @@ class Limits:
     """What one execution may use."""
 
     cpu_s: float = 1.0
-    """CPU seconds for the whole execution, all its cases together."""
+    """CPU seconds for one execution: of a function all its cases, of a program each of them."""
     wall_s: float = 20.0
     """Wall-clock deadline in seconds: generous, so that a busy machine does not flip a verdict."""
     memory_mb: int = 512
     """Address space in MiB."""
+    output_kb: int = 64
+    """How many KiB of standard output, and of standard error, are kept; the rest is read and
+    dropped, so that a program that prints much is neither blocked nor ended."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ class Case:
     """The value a right solution returns; compared in the parent process."""
     comparison: Literal["same", "equal", "close"] = "same"
     """"same": type and value at every level; "equal": Python's ==; "close": numbers, also inside
-    lists and tuples, within `tolerance`."""
+    lists and tuples, within `tolerance`. What programs print is compared as text, white space at
+    the ends of lines and of the whole left out; if "close", word by word, numbers as above."""
     tolerance: float = 0.0
     """For "close": how far off a number may be, absolutely or relative to the expected one."""
 
@@ -82,7 +86,8 @@ class Task:
     """The issue text: the first observation."""
     entry_point: str
     """Name of the function the cases call. "" = a program: each case's one argument is what it
-    reads from standard input, its expected value what it must write to standard output."""
+    reads from standard input, its expected value the text it must write to standard output, or
+    {"stdout": text, "exit_code": number} with one of the two or both; no exit code means 0."""
     entry_file: str
     """File that must define the entry point, e.g. "lib.py"."""
     files: Mapping[str, str]
@@ -103,6 +108,8 @@ class Task:
     """Plausible mistakes, one for each weak spot."""
     test_code: str = ""
     """Assert-style hidden tests that `hidden` cannot state; "" where the cases say everything."""
+    language: str = "python"
+    """What the files are written in, a name of `sandbox.LANGUAGES`; a function's is Python."""
     tags: tuple[str, ...] = ()
     """Searchable labels such as "mutator:compare_swap" or "composition:sum/double/even"."""
     limits: Limits = Limits()

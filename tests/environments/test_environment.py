@@ -17,7 +17,7 @@ def say(environment, *texts):
 
 def kill_for_good(sandbox):
     """End every server and let none start again: a machine without memory, say."""
-    for keeper in sandbox._keepers:
+    for keeper in sandbox._pool._keepers:
         keeper._first.hello = {"tier": "no such tier"}
         os.kill(keeper._worker.server.pid, signal.SIGKILL)
 

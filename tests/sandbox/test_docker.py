@@ -6,6 +6,7 @@ Needs an engine; the tests start one of their own (tests/docker_engine.py) or ar
 import io
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -21,7 +22,8 @@ import pytest
 
 from tests.docker_engine import start_engine
 from workbench.__main__ import main
-from workbench.records import Limits
+from workbench.grading import grade
+from workbench.records import Case, Limits, Task
 from workbench.sandbox import open_sandbox
 from workbench.sandbox.docker import engine
 from workbench.sandbox.docker.container import Stream
@@ -62,7 +64,7 @@ def containers(client):
 
 
 def names(sandbox):
-    return {keeper._worker.server.name for keeper in sandbox._keepers}
+    return {keeper._worker.server.name for keeper in sandbox._pool._keepers}
 
 
 def wait_until_gone(client, gone, seconds=20):
@@ -125,6 +127,119 @@ def test_tests_beside_the_program_say_the_same(docked, sandbox):
     assert result.outcomes == sandbox.run_tests(files, "tests.py", QUICK).outcomes
 
 
+PRINTS = "import sys\nprint(int(input()) + 1)\nprint('so', file=sys.stderr)\nsys.exit(3)\n"
+
+
+@slow
+def test_a_program_that_reads_standard_input_says_the_same(docked, sandbox):
+    both = [box.run_program({"a.py": PRINTS}, "a.py", "41\n", QUICK) for box in (docked, sandbox)]
+    for said in both:
+        assert (said.status, said.exit_code) == ("ok", 3)
+        assert (said.stdout, said.stderr) == ("42\n", "so\n")
+    said = call(docked, "print('seen', x); return x")
+    assert said.stdout == "seen 1\n" and not said.stdout_cut
+
+
+@slow
+@pytest.mark.parametrize("language, needs", [("javascript", "Node.js"), ("c", "GCC")])
+def test_other_languages_are_unscorable_and_say_what_to_use(docked, language, needs):
+    for _ in range(2):
+        said = docked.run_program({"main": "x"}, "main", "", QUICK, language)
+        assert said.status == "unscorable" and f"an image with {needs}" in said.message
+        assert 'open_sandbox("local")' in said.message
+    cases = (Case(("1 2",), {"stdout": "3"}),)
+    task = Task("a", "add", "", "main", {}, (), cases, {"main": "x"}, language=language)
+    verdict = grade(task, "x", docked)
+    assert verdict.status == "unscorable"
+    assert not any(outcome.status in ("passed", "wrong") for outcome in verdict.outcomes)
+
+
+SPLIT = {  # program, tests
+    "right": ("def f(x): return 2 * x", "assert f(2) == 4\nassert f([1]) == [1, 1]\n"),
+    "wrong": ("def f(x): return 2 * x", "assert f(2) == 5\nassert f(3) == 6\n"),
+    "an exception": ("def f(x): return 1 / x", "assert f(1) == 1\nassert f(0) == 0\n"),
+    "an early exit": ("import os\ndef f(x): os._exit(0)", "assert f(2) == 4\nassert f(3)\n"),
+    "an endless loop": ("def f(x):\n  while x: pass", "assert f(0) is None\nassert f(1)\n"),
+    "a callback": ("def f(x): return x(1)", "assert f(lambda x: x) == 1\n"),
+    "broken tests": ("def f(x): return x", "assert f(1) ==\n"),
+    "what is printed": ("def f(x): print('out'); return x", "assert f(1) == 1\n"),
+}
+
+
+@slow
+@pytest.mark.parametrize("name", SPLIT)
+def test_tests_in_a_process_of_their_own_say_the_same(docked, sandbox, name):
+    program, tests = SPLIT[name]
+    said, wanted = (
+        replace(box.run_split({"a.py": program}, "a.py", "f", tests, QUICK), cpu_s=0.0)
+        for box in (docked, sandbox)
+    )
+    assert said == wanted and said.outcomes
+
+
+LOOKS = """
+import os
+def f(x):
+    found = [os.getuid()]
+    for path in ("/meeting", "/meeting/tests", "/tests", "/tests/box"):
+        try:
+            found.append(os.listdir(path))
+        except OSError as error:
+            found.append(error.strerror)
+    return found
+"""
+
+
+@slow
+def test_a_solution_and_its_tests_are_two_users_who_see_nothing_of_each_other(fresh):
+    tests = (
+        "import os\nsaid = f(1)\nassert said[0] >= 40_000 and said[0] != os.getuid() >= 40_000\n"
+        "assert said[1:] == ['Permission denied'] * 4\n"
+    )
+    result = fresh.run_split({"a.py": LOOKS}, "a.py", "f", tests, QUICK)
+    assert [status for _, status, _ in result.outcomes] == ["passed"] * 2, result
+
+
+@slow
+def test_a_solution_that_takes_every_process_does_not_stop_its_tests(fresh):
+    program = (
+        "import threading, time\n"
+        "def more():\n"
+        "    try:\n"
+        "        while True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+        "    except RuntimeError: return True\n"
+        "def f(x): return 2 * x if more() else 0\n"
+    )
+    for number in range(3):
+        tests = f"assert f({number}) == {2 * number}\nassert f(1) == 2\n"
+        result = fresh.run_split({"a.py": program}, "a.py", "f", tests, Limits())
+        assert [status for _, status, _ in result.outcomes] == ["passed"] * 2, result
+    assert (fresh.stats.faults, fresh.stats.restarts) == (0, 0)
+
+
+@slow
+def test_both_servers_of_a_container_end_with_it_and_are_replaced(fresh, client):
+    files = {"a.py": "def f(x): return 2 * x"}
+    assert fresh.run_split(files, "a.py", "f", "assert f(1) == 2").outcomes[0][1] == "passed"
+    (before,) = names(fresh)
+    client.kill(before)
+    assert fresh.run_split(files, "a.py", "f", "assert f(2) == 4").outcomes[0][1] == "passed"
+    assert (fresh.stats.restarts, fresh.stats.faults) == (1, 0)
+    assert names(fresh) != {before} and wait_until_gone(client, {before}) == set()
+
+
+@slow
+def test_a_killed_server_for_tests_is_replaced(fresh, client):
+    files = {"a.py": "def f(x): return 2 * x"}
+    assert fresh.run_split(files, "a.py", "f", "assert f(1) == 2").outcomes[0][1] == "passed"
+    (name,) = names(fresh)
+    rows = client.top(name, "-eww -o pid,args")["Processes"]
+    (pid, *_) = [int(row[0]) for row in rows if " tests /tests " in row[1]]
+    os.kill(pid, signal.SIGKILL)
+    assert fresh.run_split(files, "a.py", "f", "assert f(2) == 4").outcomes[0][1] == "passed"
+    assert fresh.stats.faults == 0
+
+
 @slow
 def test_what_holds_in_a_container_is_found_by_trying(docked):
     table = docked.guarantees()
@@ -143,13 +258,13 @@ def test_the_engine_was_asked_for_a_locked_container(docked, client):
         assert host["SecurityOpt"] == ["no-new-privileges"] and not host["Privileged"]
         assert 0 < host["Memory"] == host["MemorySwap"] and 0 < host["PidsLimit"] <= 256
         assert host["NanoCpus"] > 0 and host["LogConfig"]["Type"] == "none"
-        assert found["Mounts"] == [] and list(host["Tmpfs"]) == ["/box"]
+        assert found["Mounts"] == [] and list(host["Tmpfs"]) == ["/box", "/meeting", "/tests"]
 
 
 @slow
 def test_a_run_is_nobody_and_its_threads_fit(docked):
     (case,) = call(docked, "import os; return os.getresuid() + os.getresgid()").results
-    assert case.value == (65532,) * 6
+    assert len(set(case.value)) == 1 and case.value[0] >= 40_000
     body = (
         "import threading, time\n"
         "    threads = [threading.Thread(target=time.sleep, args=(0.3,)) for _ in range(40)]\n"
@@ -256,7 +371,7 @@ from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
 sandbox = open_sandbox("docker", workers=2)
-print(json.dumps([keeper._worker.server.name for keeper in sandbox._keepers]), flush=True)
+print(json.dumps([keeper._worker.server.name for keeper in sandbox._pool._keepers]), flush=True)
 if sys.argv[1] == "spin":
     spin = {"lib.py": "def f():\\n    while True: pass\\n"}
     sandbox.call(spin, "lib.py", "f", [()], Limits(cpu_s=60.0, wall_s=60.0))

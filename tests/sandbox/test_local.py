@@ -17,7 +17,7 @@ import pytest
 
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox, wire
-from workbench.sandbox.results import Response
+from workbench.sandbox.responses import Response
 from workbench.sandbox.worker import Keeper
 
 TOP = Path(__file__).resolve().parents[2]
@@ -305,7 +305,7 @@ def test_a_workspace_that_is_too_large_is_not_run(fresh):
 
 
 def server_pids(sandbox):
-    return [keeper._worker.server.pid for keeper in sandbox._keepers]
+    return [keeper._worker.server.pid for keeper in sandbox._pool._keepers]
 
 
 def test_a_killed_server_is_replaced_and_the_call_still_answered(fresh):
@@ -325,7 +325,7 @@ def test_a_server_that_keeps_dying_is_our_fault_and_counted():
         thread.start()
         killed = set()
         while thread.is_alive():
-            worker = sandbox._keepers[0]._worker
+            worker = sandbox._pool._keepers[0]._worker
             if worker is not None and worker.hello and worker.server.pid not in killed:
                 killed.add(worker.server.pid)
                 os.kill(worker.server.pid, signal.SIGKILL)
@@ -339,7 +339,7 @@ def test_a_server_that_keeps_dying_is_our_fault_and_counted():
 class OneAnswer:
     """A worker that gives prepared responses, one a question."""
 
-    hello = {"tier": 3}
+    hello, setup = {"tier": 3}, {}
 
     def __init__(self, *responses):
         self.responses, self.asked = list(responses), 0
@@ -402,7 +402,7 @@ def wait_until_gone(pids, seconds=20):
 @pytest.mark.filterwarnings("ignore:this sandbox")
 def test_closing_in_the_middle_of_a_run_leaves_no_process_and_no_folder(kind):
     sandbox = open_sandbox(kind)
-    folders = [keeper._worker.server.folder for keeper in sandbox._keepers]
+    folders = [keeper._worker.server.folder for keeper in sandbox._pool._keepers]
     errors = []
 
     def run():
@@ -437,7 +437,7 @@ limits = Limits(cpu_s=3.0, wall_s=60.0)
 def say(value):
     print(json.dumps(value), flush=True)
 
-say([keeper._worker.server.pid for keeper in sandbox._keepers])
+say([keeper._worker.server.pid for keeper in sandbox._pool._keepers])
 try:
     sandbox.call(spin, "lib.py", "f", [(1,)], limits)
 except KeyboardInterrupt:

@@ -1,11 +1,11 @@
 """From a program to a Verdict: cases judged here, outside the program's own process.
 
 Stage: grading. A task and a workspace go in; the sandbox runs the program on the cases' inputs
-(mode "call": the expected values never leave this process) and each answer is compared. The
+(mode "call": the expected values never leave this process) and each answer is compared; a program
+that reads standard input is judged by `programs`, in the same mode and for the same reason. The
 suite `visible_as_left` is different: it runs the tests file as the agent left it, next to the
-program, and is forgeable; it is kept apart by name. Left out: assert-style test code judged
-outside the process (mode "split") and programs that read standard input. Tasks that need one of
-the two get the verdict "unscorable", never a reward. Coverage is left out too.
+program, and is forgeable; it is kept apart by name. A task with assert-style `test_code` is judged
+in mode "split": the tests run in a second process that asks the program. Left out: coverage.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 from workbench.grading.compare import matches
 from workbench.grading.evidence import collect_evidence
-from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict
+from workbench.grading.given import tests_with_given
+from workbench.grading.programs import judge_program
+from workbench.grading.showing import cut, shown, wanted
+from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict, VerdictStatus
 from workbench.sandbox import CallResult, CaseResult, Sandbox, TestsResult
 
-GRADER = "2"
+GRADER = "4"
 """Version of the rules below; stored in every verdict, raised when a rule changes."""
-_SHOWN_CHARS = 80
-_NO_SPLIT = 'needs tests run in a second process (mode "split"), not available yet'
-_NO_PROGRAMS = "needs a stdin/stdout program to be run, not available yet"
 
 
 def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Verdict:
-    """The verdict on a solution: suites `visible_pristine` and `hidden`, in one execution.
+    """The verdict on a solution: suites `visible_pristine` and `hidden`, in one execution, or two
+    if the task has cases and `test_code`.
 
     Args:
         solution: the whole text of the task's entry file, or {path: text} laid over its files.
     Returns:
-        The status is "unscorable" for a task with `test_code` (the outcomes of its cases are
-        kept) and for a program, which is not run; an outcome of the suite says so.
+        The status is "unscorable" for a program in a language that cannot be run here, and for
+        `test_code` that needs what its process cannot have (see `run_split`); an outcome says why.
     Raises:
         ValueError: if a case's arguments are not plain data, or a path leaves the workspace.
     """
@@ -93,28 +93,35 @@ def final_judgement(
 
 
 def _judge(task, files, sandbox) -> tuple[Verdict, float | None]:
-    if not task.entry_point:
-        return Verdict("call", "unscorable", _not_run(task), sandbox.name, GRADER), None
-    cases = task.visible + task.hidden
-    inputs = [case.args for case in cases]
     program = {path: text for path, text in files.items() if path != task.tests_file}
-    result = sandbox.call(program, task.entry_file, task.entry_point, inputs, task.limits)
-    outcomes = _suite("visible_pristine", "visible", task, task.visible, result, 0)
-    outcomes += _suite("hidden", "hidden", task, task.hidden, result, len(task.visible))
-    status = result.status
+    if not task.entry_point:
+        status, outcomes, cpu_s = judge_program(task, program, sandbox)
+        return Verdict("call", status, outcomes, sandbox.name, GRADER), cpu_s
+    mode, status, outcomes, cpu_s = "call", "ok", (), 0.0
+    cases = task.visible + task.hidden
+    if cases or not task.test_code:
+        inputs = [case.args for case in cases]
+        result = sandbox.call(program, task.entry_file, task.entry_point, inputs, task.limits)
+        outcomes = _suite("visible_pristine", "visible", task, task.visible, result, 0)
+        outcomes += _suite("hidden", "hidden", task, task.hidden, result, len(task.visible))
+        status, cpu_s = result.status, result.cpu_s
     if task.test_code:
-        outcomes += (TestOutcome("hidden:test_code", "hidden", "skipped", _NO_SPLIT),)
-        status = "sandbox_error" if status == "sandbox_error" else "unscorable"
-    return Verdict("call", status, outcomes, sandbox.name, GRADER), result.cpu_s
+        mode = "split"
+        said = sandbox.run_split(
+            program, task.entry_file, task.entry_point, tests_with_given(task), task.limits
+        )
+        outcomes += tuple(
+            TestOutcome(f"hidden:{name}", "hidden", how, why) for name, how, why in said.outcomes
+        )
+        status, cpu_s = _worse(status, said.status), cpu_s + said.cpu_s
+    return Verdict(mode, status, outcomes, sandbox.name, GRADER), cpu_s
 
 
-def _not_run(task: Task) -> tuple[TestOutcome, ...]:
-    suites = (("visible_pristine", "visible", task.visible), ("hidden", "hidden", task.hidden))
-    return tuple(
-        TestOutcome(f"{name}:{number}", suite, "skipped", _NO_PROGRAMS)
-        for suite, name, cases in suites
-        for number in range(1, len(cases) + 1)
-    )
+def _worse(status: VerdictStatus, other: VerdictStatus) -> VerdictStatus:
+    """The status of two executions taken together: ours to blame, or the first that is not ok."""
+    if "sandbox_error" in (status, other):
+        return "sandbox_error"
+    return other if status == "ok" else status
 
 
 def _suite(
@@ -134,24 +141,8 @@ def _compare(task: Task, case: Case, answer: CaseResult, result: CallResult) -> 
         return answer.status, answer.error
     if matches(answer.value, case):
         return "passed", ""
-    call = f"{task.entry_point}({', '.join(map(_shown, case.args))})"
-    return "wrong", f"{_cut(call)} got {_shown(answer.value)} want {_wanted(case)}"
-
-
-def _wanted(case: Case) -> str:
-    near = f" within {case.tolerance:g}" if case.comparison == "close" else ""
-    return _shown(case.expected) + near
-
-
-def _shown(value: Any) -> str:
-    try:
-        return _cut(repr(value))
-    except ValueError:  # Python writes no integer of more than 4300 digits, also inside a list
-        return f"{type(value).__name__} with a number too long to show"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."
+    call = f"{task.entry_point}({', '.join(map(shown, case.args))})"
+    return "wrong", f"{cut(call)} got {shown(answer.value)} want {wanted(case)}"
 
 
 def _run_as_left(task, files, sandbox) -> TestsResult | None:

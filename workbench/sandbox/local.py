@@ -1,49 +1,19 @@
-"""A sandbox: a few warm servers, a thread for each, reuse of equal results; and the local one.
+"""The sandbox on this machine, and how each kind of sandbox is opened.
 
-Stage: sandbox. Programs and inputs go in, plain data comes out; safe to call from any thread, a
-notebook, or a running event loop (it blocks). Where the servers run is for each kind of sandbox to
-say; here, on this machine (`docker` has the other kind). Left out: several hosts.
+Stage: sandbox. What to open goes in, a `Sandbox` comes out. Left out: what can be asked of it
+(`base`), containers (`docker`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import functools
 import os
-import queue
-import threading
 import warnings
-import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError
-from dataclasses import replace
-from typing import Any
 
-from workbench import encoding
-from workbench.records import Limits
-from workbench.sandbox import wire
-from workbench.sandbox.guarantees import Guarantees, check
-from workbench.sandbox.process import ServerProcess
-from workbench.sandbox.results import (
-    CallResult,
-    CaseResult,
-    Response,
-    SandboxStats,
-    TestsResult,
-    call_result,
-    tests_result,
-)
-from workbench.sandbox.worker import Keeper, ServerGone, Worker
-
-MAX_REMEMBERED = 20_000
-"""Results kept for reuse; the oldest is dropped first."""
-MIN_MEMORY_MB = 64
-"""Below this the interpreter itself does not fit."""
-MAX_MEMORY_MB, MAX_LIMIT_S = 1 << 24, 86_400
-"""Above these a limit limits nothing, and the system calls that set it overflow."""
-MAX_NAME_BYTES = 255
-"""Longest name of a file or folder on common systems."""
+from workbench.sandbox.base import Sandbox
+from workbench.sandbox.pool import Pool
+from workbench.sandbox.process import ServerProcess, python_setup
+from workbench.sandbox.programs import Toolboxes
 
 
 def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> Sandbox:
@@ -77,223 +47,21 @@ def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> Sa
     return LocalSandbox(workers=workers, reuse=reuse, strongest=tiers[kind])
 
 
-class Sandbox:
-    """Runs untrusted programs in confined forks of warm servers; see `guarantees()`."""
-
-    kind = ""
-    """Where the servers run: the first half of the name."""
-
-    def __init__(self, start: Callable, *, workers: int, reuse: bool, strongest: int):
-        """start(tier) starts one server: see `worker.Worker`."""
-        self.workers = workers
-        self._reuse = reuse
-        self._owner = os.getpid()
-        self._lock = threading.Lock()
-        self._stats = SandboxStats()
-        self._known: OrderedDict[bytes, Future] = OrderedDict()
-        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
-        hello = self._open(start, strongest)
-        self.tier: int = hello["tier"]
-        self.name = f"{self.kind}:{self.tier}"
-        self.layers: tuple[str, ...] = tuple(hello["layers"])
-        self.declined: tuple[tuple[int, str], ...] = tuple(map(tuple, hello["declined"]))
-
-    def _open(self, start: Callable, strongest: int) -> dict:
-        started = []
-        try:
-            for _ in range(self.workers):  # all at once; then wait for each
-                started.append(Worker(start, strongest))
-            for worker in started:
-                worker.wait_ready()
-        except BaseException as error:  # Ctrl-C too: no server is left behind
-            for worker in started:
-                worker.close()
-            if isinstance(error, ServerGone):
-                raise RuntimeError(f"no sandbox could be started here: {error}") from None
-            raise
-        self._keepers = [Keeper(self._jobs, worker) for worker in started]
-        self._close = weakref.finalize(self, _close, self._keepers, self._jobs, self._owner)
-        return started[0].hello
-
-    def call(
-        self,
-        files: Mapping[str, str],
-        entry_file: str,
-        entry_point: str,
-        inputs: Sequence[tuple],
-        limits: Limits = Limits(),
-    ) -> CallResult:
-        """What `entry_point` of `entry_file` returns for each tuple of arguments, in one fork.
-
-        Raises ValueError for inputs that are not plain data, paths that leave the workspace, or
-        limits that cannot work. A program that fails is a status of the result, never an error.
-        """
-        request = {
-            "mode": "call",
-            "entry_file": entry_file,
-            "entry_point": entry_point,
-            "inputs": [encoding.encode(tuple(args)) for args in inputs],
-        }
-        _check_path(entry_file)
-        if too_large := _too_large(files):
-            missing = (CaseResult("missing", error=too_large),) * len(inputs)
-            return CallResult("compile_error", missing, too_large)
-        response, reused = self._execute(request, files, limits)
-        return replace(call_result(response, len(inputs), limits), reused=reused)
-
-    def run_tests(
-        self, files: Mapping[str, str], tests_file: str, limits: Limits = Limits()
-    ) -> TestsResult:
-        """What the asserts of `tests_file` say, run next to the program: forgeable on purpose.
-
-        Every top-level statement that is not an import or a docstring is a test, named "test:1",
-        "test:2", ...; it passes if it does not raise. Raises ValueError as `call` does.
-        """
-        _check_path(tests_file)
-        if too_large := _too_large(files):
-            return TestsResult("compile_error", (), too_large)
-        request = {"mode": "tests", "tests_file": tests_file}
-        response, reused = self._execute(request, files, limits)
-        return replace(tests_result(response, limits), reused=reused)
-
-    @property
-    def stats(self) -> SandboxStats:
-        """What has been executed so far (a snapshot)."""
-        with self._lock:
-            return self._stats
-
-    def guarantees(self) -> Guarantees:
-        """A table of what holds here, found by a program that tries to break it from inside."""
-        return check(self)
-
-    def close(self) -> None:
-        """End every server and what it runs. A call that is under way raises RuntimeError."""
-        self._close()
-
-    def __enter__(self) -> Sandbox:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        state = "open" if self._close.alive else "closed"
-        return f"<{type(self).__name__} {self.name}, {self.workers} workers, {state}: {self.stats}>"
-
-    def _execute(self, request, files, limits) -> tuple[Response, bool]:
-        for path, text in files.items():
-            _check_path(path)
-            if not isinstance(text, str):
-                raise ValueError(f"files: expected text for {path!r}, got {type(text).__name__}")
-        _check_limits(limits)
-        body = json.dumps(request | {"files": dict(files)}, sort_keys=True).encode()
-        key = hashlib.sha256(body + repr(limits).encode()).digest()
-        future, reused = self._find_or_submit(key, body, limits)
-        response = future.result()
-        if reused:
-            with self._lock:
-                self._stats = replace(self._stats, reused=self._stats.reused + 1)
-        return response, reused
-
-    def _find_or_submit(self, key, body, limits) -> tuple[Future, bool]:
-        if os.getpid() != self._owner:
-            raise RuntimeError(
-                f"this sandbox belongs to process {self._owner}, this is {os.getpid()}: "
-                "open one sandbox in each process"
-            )
-        with self._lock:
-            if not self._close.alive:
-                raise RuntimeError("this sandbox is closed; open another with open_sandbox()")
-            if self._reuse and key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key], True
-            future: Future = Future()
-            if self._reuse:
-                self._known[key] = future
-                if len(self._known) > MAX_REMEMBERED:
-                    self._known.popitem(last=False)
-            future.add_done_callback(lambda done: self._count(key, done))
-            self._jobs.put((body, limits, future))
-        if not self._close.alive:  # closed in between: nobody may be left to take the job
-            _refuse(future)
-        return future, False
-
-    def _count(self, key, future) -> None:
-        response = None if future.exception() else future.result()
-        fault = response is None or response.ended == wire.FAULT
-        deadline = not fault and response.ended == wire.WALL_LIMIT
-        with self._lock:
-            if fault or deadline:  # says something about the machine, not about the program
-                self._known.pop(key, None)
-            if response is None:  # the sandbox was closed
-                return
-            old = self._stats
-            self._stats = replace(
-                old,
-                executions=old.executions + 1,
-                cpu_s=old.cpu_s + response.cpu_s,
-                wall_s=old.wall_s + response.wall_s,
-                faults=old.faults + fault,
-                deadlines=old.deadlines + deadline,
-                restarts=old.restarts + response.restarts,
-            )
-
-
 class LocalSandbox(Sandbox):
     """A sandbox whose servers are processes on this machine."""
 
     kind = "local"
 
     def __init__(self, *, workers: int = 2, reuse: bool = True, strongest: int = 3):
-        super().__init__(ServerProcess, workers=workers, reuse=reuse, strongest=strongest)
+        def open_pool(setup: dict, strongest: int) -> Pool:
+            return Pool(functools.partial(ServerProcess, setup), workers, reuse, strongest)
+
+        pool = open_pool(python_setup(), strongest)
+        toolboxes = Toolboxes(pool.tier, lambda setup: open_pool(setup, pool.tier))
+        super().__init__(pool, toolboxes)
         if self.tier == 1:
             warnings.warn(
                 "this sandbox (tier 1) limits time and memory only: programs can read and write "
                 f"your files and use the network. Stronger: {self.declined or 'not asked for'}",
                 stacklevel=3,
             )
-
-
-def _close(keepers, jobs, owner) -> None:
-    if os.getpid() != owner:  # a copy of the trainer, made by fork, has no say here
-        return
-    for keeper in keepers:
-        keeper.announce_close()
-    for keeper in keepers:
-        keeper.close()
-    while not jobs.empty():
-        job = jobs.get()
-        if job is not None:
-            _refuse(job[2])
-
-
-def _refuse(future: Future) -> None:
-    try:
-        future.set_exception(RuntimeError("the sandbox was closed"))
-    except InvalidStateError:  # somebody else said so first
-        pass
-
-
-def _check_path(path: str) -> None:
-    parts = path.split("/")
-    if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
-    if not all(len(os.fsencode(part)) <= MAX_NAME_BYTES for part in parts):
-        raise ValueError(f"expected names of at most {MAX_NAME_BYTES} bytes, got {path!r:.80}")
-
-
-def _check_limits(limits: Limits) -> None:
-    seconds = (limits.cpu_s, limits.wall_s)
-    if not all(0 < value <= MAX_LIMIT_S for value in seconds) or not (
-        isinstance(limits.memory_mb, int) and MIN_MEMORY_MB <= limits.memory_mb <= MAX_MEMORY_MB
-    ):
-        raise ValueError(
-            f"limits: expected cpu_s and wall_s above 0 and at most {MAX_LIMIT_S}, memory_mb a "
-            f"whole number from {MIN_MEMORY_MB} to {MAX_MEMORY_MB}, got {limits}"
-        )
-
-
-def _too_large(files: Mapping[str, str]) -> str:
-    size = sum(len(text) for text in files.values() if isinstance(text, str))
-    limit = wire.MAX_SOURCE_BYTES
-    return f"the workspace has {size} characters, more than {limit}" if size > limit else ""

@@ -1,11 +1,15 @@
 """The sandbox's server process: looks which walls can be had here and serves behind them.
 
-Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER`, in a session of
-its own and with an environment made for it; never forked from the trainer (forking a large
-process is slow, and would show each run the trainer's memory). This first process tries the
-walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts the
-server proper (`serving`) behind the first that hold, and stays to end it when the trainer is
+Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER INNER FOLDER SIDE SETUP`,
+in a session of its own and with an environment made for it; never forked from the trainer (forking
+a large process is slow, and would show each run the trainer's memory). This first process tries
+the walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts
+the server proper (`serving`) behind the first that hold, and stays to end it when the trainer is
 gone. Few modules are loaded on purpose: forking costs by the page.
+
+SIDE is "solutions" or "tests" and INNER a socket to a server of the other side. SETUP is JSON:
+"reads", paths that runs may read besides Python's libraries; "packages", {name: folder} of those
+among them that can be imported; "programs", whether runs may start programs (`toolbox`).
 """
 
 from __future__ import annotations
@@ -22,31 +26,43 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
         sys.modules[_name] = type(sys)(_name)
         sys.modules[_name].__path__ = [_folder]
 
-from workbench.sandbox import confine, kernel, removal, serving, wire
+from workbench.sandbox import (
+    confine,
+    kernel,
+    modes,
+    pairing,
+    removal,
+    serving,
+    toolbox,
+    wire,
+    workspace,
+)
 
 WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "re", "string")
 """Loaded before the first fork because solutions often import them."""
 
 
-def main(control, parent, kinds, folder):
+def main(control, parent, kinds, folder, side, packages):
     """Serve requests from the descriptors `control` until process `parent` is gone.
 
     control: (where requests come from, where responses go to). kinds: walls to try, best first.
+    side: `pairing.Solutions` or `Tests`. packages: {name: folder} of those that runs can import.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     for name in WARM_MODULES:
         __import__(name)
+    workspace.offer_packages(packages)
     for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
         del sys.modules[name]  # a candidate's own module may have that name
     if kernel.available():  # what a killed server leaves behind becomes this process's child
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        walls, declined = _choose(kinds, folder, control)
+        walls, declined = _choose(kinds, folder, control, side)
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
         server = _start(
-            walls, folder, control, report, lambda server: _serve(server, control, hello)
+            walls, folder, control, side, report, lambda server: _serve(server, control, hello)
         )
         os.close(held_by_server)
         _watch_over(server, alive, parent)
@@ -55,35 +71,45 @@ def main(control, parent, kinds, folder):
         removal.remove_folder(folder)
 
 
-def kinds_of_walls(strongest):
+def side_of(name, inner):
+    """The side called `name`; inner: what it says to, or hears from, a server of the other side."""
+    if name == "tests":
+        from workbench.sandbox import split_tests  # more modules, which solutions need not carry
+
+        return pairing.Tests(inner, split_tests)
+    return pairing.Solutions(inner, modes)
+
+
+def kinds_of_walls(strongest, setup):
     """Every kind that can be tried here and is no stronger than that tier, the strongest first."""
-    kinds = [confine.Minimal]
+    reads, kind = setup["reads"], toolbox if setup["programs"] else confine
+    kinds = [confine.Minimal(reads)]
     if kernel.available():
-        kinds = [lambda: confine.Namespaces(as_root=False), confine.Filters, confine.Minimal]
+        kinds = [kind.Namespaces(False, reads), kind.Filters(reads), *kinds]
         if os.geteuid() == 0:
-            kinds.insert(0, lambda: confine.Namespaces(as_root=True))
-    return [make for make in kinds if make().tier <= strongest]
+            kinds.insert(0, kind.Namespaces(True, reads))
+    return [walls for walls in kinds if walls.tier <= strongest]
 
 
-def _choose(kinds, folder, control):
+def _choose(kinds, folder, control, side):
     """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
     declined = []
-    for make in kinds:
-        walls = make()
-        reason = _try(walls, folder, control)
+    for walls in kinds:
+        reason = _try(walls, folder, control, side)
         if not reason:
             return walls, declined
         declined.append([walls.tier, reason])
     raise SystemExit(f"no run can be started on this machine: {declined}")
 
 
-def _try(walls, folder, control):
+def _try(walls, folder, control, side):
     """Why one run behind `walls` fails, or ""; in a child, which may get stuck half way."""
     reader, report = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            os.waitpid(_start(walls, folder, control, report, serving.Server.try_out), 0)
+            trial = _start(walls, folder, control, side, report, serving.Server.try_out)
+            os.waitpid(trial, 0)
         except OSError as error:
             os.write(report, str(error).encode())
         finally:
@@ -97,7 +123,7 @@ def _try(walls, folder, control):
     return "" if text == b"ok" else text.decode("utf-8", "replace") or "the trial run said nothing"
 
 
-def _start(walls, folder, control, report, work):
+def _start(walls, folder, control, side, report, work):
     """Fork a server behind `walls` that does `work(server)`; its process id.
 
     Written to the descriptor `report`: "ok" after the work, or why it failed.
@@ -113,7 +139,7 @@ def _start(walls, folder, control, report, work):
         walls.prepare(folder)
         if kernel.available():
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-        work(serving.Server(control, walls))
+        work(serving.Server(control, walls, side))
         os.write(report, b"ok")
     except BaseException as error:
         os.write(report, f"{type(error).__name__}: {error}"[:300].encode())
@@ -123,7 +149,7 @@ def _start(walls, folder, control, report, work):
 
 def _serve(server, control, hello):
     text = json.dumps(hello).encode()
-    serving.write_all(control[1], wire.HELLO.pack(len(text)) + text)
+    wire.write_all(control[1], wire.HELLO.pack(len(text)) + text)
     server.serve()
 
 
@@ -140,5 +166,13 @@ def _watch_over(server, alive, parent):
 
 
 if __name__ == "__main__":
-    _socket, _parent, _strongest = map(int, sys.argv[1:4])
-    main((_socket, _socket), _parent, kinds_of_walls(_strongest), sys.argv[4])
+    _socket, _parent, _tier, _inner = map(int, sys.argv[1:5])
+    _folder, _name, _setup = *sys.argv[5:7], json.loads(sys.argv[7])
+    main(
+        (_socket, _socket),
+        _parent,
+        kinds_of_walls(_tier, _setup),
+        _folder,
+        side_of(_name, pairing.socket_of(_inner)),
+        _setup["packages"],
+    )

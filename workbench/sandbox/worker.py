@@ -1,7 +1,8 @@
-"""The trainer's end of one sandbox server: start it, ask it, end it, replace one that died.
+"""The trainer's end of the sandbox servers: start them, ask them, end them.
 
-Stage: sandbox. Used by one thread at a time. Left out: where a server runs (`process` on this
-machine, `docker.container` in a container), queues and reuse, which `local` adds.
+Stage: sandbox. A worker has one server for solutions and, from its first `SplitBody` on, a second
+one that is only ever given tests. Used by one thread at a time. Left out: where servers run
+(`process` on this machine, `docker.container` in a container), queues and reuse, which `pool` adds.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from typing import NamedTuple
 
 from workbench.sandbox import wire
-from workbench.sandbox.results import Response, killed_from_outside
+from workbench.sandbox.responses import Response, killed_from_outside
 
 START_S = 60.0
 """A server that has not said hello after this long is given up."""
@@ -28,6 +30,17 @@ ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "1",  # else each thread sets 64 MiB of the run's address space aside
 }
 """All the environment a server and its runs have, besides HOME and TMPDIR."""
+TESTS_LONGER_S = 2.0
+"""Tests may go on for this long after their solution's deadline, to say that it did not answer."""
+
+
+class SplitBody(NamedTuple):
+    """What is sent in mode "split"."""
+
+    solution: bytes
+    """To the server for solutions."""
+    tests: bytes
+    """To the server for tests."""
 
 
 class ServerGone(Exception):
@@ -35,16 +48,19 @@ class ServerGone(Exception):
 
 
 class Worker:
-    """One server, wherever it runs; `hello` says what it found."""
+    """A server for solutions and one for tests, wherever they run; `hello` says what was found."""
 
     def __init__(self, start, strongest):
         """Start a server with start(strongest); `wait_ready` must follow.
 
-        start: gives an object with `stream`, which is read and written like a socket, and `end()`,
-            which leaves nothing behind and may be called more than once. Raises ServerGone.
+        start: gives an object with `stream`, which is read and written like a socket; with
+            `start_tests()`, which starts a server for tests beside it and gives its stream; and
+            with `end()`, which ends both, leaves nothing behind and may be called more than once.
+            What cannot be started is ServerGone.
         """
         self._start = start
         self.server = start(strongest)
+        self._solutions, self._tests = Line(self.server.stream), None
         self._number = 0
         self.hello = None
 
@@ -55,37 +71,84 @@ class Worker:
     def wait_ready(self):
         """Wait for the server's hello: a dict of tier, layers and what was declined."""
         if self.hello is None:
-            self.server.stream.settimeout(START_S)
-            try:
-                (size,) = wire.HELLO.unpack(self._receive(wire.HELLO.size))
-                self.hello = json.loads(bytes(self._receive(size)))
-            except OSError as error:
-                raise ServerGone(f"the sandbox server did not start: {error}") from None
+            self.hello = self._solutions.receive_hello()
 
     def ask(self, body, limits):
-        """The Response to one request. Raises ServerGone; the worker is then of no more use."""
+        """The Response to one request, bytes or a SplitBody. Raises ServerGone; the worker is then
+        of no more use."""
         self._number += 1
-        head = wire.REQUEST.pack(
-            self._number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb
-        )
-        self.server.stream.settimeout(limits.wall_s + GRACE_S)
-        try:
-            self.server.stream.sendall(head + body)
-            number, size, *numbers = wire.RESPONSE.unpack(self._receive(wire.RESPONSE.size))
-            payload = bytes(self._receive(size))
-        except OSError as error:
-            raise ServerGone(f"the sandbox server failed: {error}") from None
-        if number != self._number:
-            raise ServerGone(f"the sandbox server answered request {number}, not {self._number}")
-        ended, exit_status, cpu_s, wall_s = numbers
-        return Response(ended, exit_status, payload, cpu_s, wall_s)
+        if not isinstance(body, SplitBody):
+            self._solutions.send(self._number, body, limits)
+            return self._solutions.receive(self._number, limits)
+        tests = self._line_to_tests()
+        longer = replace(limits, wall_s=limits.wall_s + TESTS_LONGER_S)
+        self._solutions.send(self._number, body.solution, limits, paired=True)
+        tests.send(self._number, body.tests, longer, paired=True)
+        response = self._solutions.receive(self._number, longer)
+        return replace(response, tests=tests.receive(self._number, longer))
+
+    def _line_to_tests(self):
+        if self._tests is None:
+            line = Line(self.server.start_tests())
+            tier = line.receive_hello()["tier"]
+            if tier != self.hello["tier"]:
+                raise ServerGone(
+                    f"the server for tests has tier {tier}, the one for solutions "
+                    f"{self.hello['tier']}"
+                )
+            self._tests = line
+        return self._tests
 
     def close(self):
-        """End the server and whatever it runs; nothing is left behind."""
+        """End the servers and whatever they run; nothing is left behind."""
         self.server.end()
 
-    def _receive(self, size):
-        data = wire.receive(self.server.stream.recv_into, size)
+
+class Line:
+    """What is said over the stream of one server. Every method raises ServerGone if it fails."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def receive_hello(self):
+        """What the server says when it is ready: a dict."""
+        self._stream.settimeout(START_S)
+        try:
+            (size,) = wire.HELLO.unpack(self._read(wire.HELLO.size))
+            return json.loads(bytes(self._read(size)))
+        except OSError as error:
+            raise ServerGone(f"the sandbox server did not start: {error}") from None
+
+    def send(self, number, body, limits, paired=False):
+        """Send a request; paired: it meets the one of that number at the other server."""
+        head = wire.REQUEST.pack(
+            number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb, limits.output_kb,
+            paired,
+        )  # fmt: skip
+        self._stream.settimeout(limits.wall_s + GRACE_S)
+        try:
+            self._stream.sendall(head + body)
+        except OSError as error:
+            raise ServerGone(f"the sandbox server failed: {error}") from None
+
+    def receive(self, expected, limits):
+        """The Response to the request of that number."""
+        self._stream.settimeout(limits.wall_s + GRACE_S)
+        try:
+            number, *rest = wire.RESPONSE.unpack(self._read(wire.RESPONSE.size))
+            payload, stdout, stderr = (bytes(self._read(size)) for size in rest[:3])
+        except OSError as error:
+            raise ServerGone(f"the sandbox server failed: {error}") from None
+        if number != expected:
+            raise ServerGone(f"the sandbox server answered request {number}, not {expected}")
+        cut, ended, exit_status, cpu_s, wall_s = rest[3:]
+        return Response(
+            ended, exit_status, payload, cpu_s, wall_s,
+            stdout=stdout, stderr=stderr, stdout_cut=bool(cut & 1), stderr_cut=bool(cut & 2),
+        )  # fmt: skip
+
+    def _read(self, size):
+        data = wire.receive(self._stream.recv_into, size)
         if data is None:
             raise ConnectionError("it closed the connection")
         return data
@@ -94,7 +157,8 @@ class Worker:
 class Keeper:
     """A thread that takes jobs from a queue to one server, and replaces a server that dies.
 
-    A job is (body, limits, future); the future gets the Response. The thread belongs to the
+    A job is (body, limits, future); the body is bytes or a SplitBody, the future gets the
+    Response. The thread belongs to the
     sandbox, so that an interrupt in the notebook's thread never cuts a conversation in two.
     """
 

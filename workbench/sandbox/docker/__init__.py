@@ -11,10 +11,13 @@ request carries them).
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 from workbench.records import Limits
+from workbench.sandbox.base import Sandbox
 from workbench.sandbox.docker import container, engine, image
-from workbench.sandbox.local import Sandbox
+from workbench.sandbox.pool import Pool
+from workbench.sandbox.programs import NoToolboxes
 
 __all__ = ["DockerSandbox"]
 
@@ -30,16 +33,22 @@ class DockerSandbox(Sandbox):
         Raises RuntimeError if no engine answers, or no server starts in a container.
         """
         start = functools.partial(container.ContainerServer, _ready_image(image))
-        super().__init__(start, workers=workers, reuse=reuse, strongest=2)
+        pool = ContainerPool(start, workers, reuse, strongest=2)
+        super().__init__(pool, NoToolboxes("containers"))
         self.layers = (*container.LAYERS, *self.layers)
 
-    def _execute(self, request, files, limits: Limits):
+
+class ContainerPool(Pool):
+    """A pool whose servers are in containers, which have a bound of their own on memory."""
+
+    def execute(self, request: dict, files: Mapping[str, str], limits: Limits, *more, **options):
+        """As for `Pool`; raises ValueError also for a limit above what a container has."""
         if limits.memory_mb > container.MEMORY_MB:
             raise ValueError(
                 f"limits: expected memory_mb of at most {container.MEMORY_MB}, what a container "
                 f"has, got {limits.memory_mb}; the local sandbox has no such bound"
             )
-        return super()._execute(request, files, limits)
+        return super().execute(request, files, limits, *more, **options)
 
 
 def _ready_image(base):

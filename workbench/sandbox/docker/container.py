@@ -1,9 +1,10 @@
-"""One sandbox server in a container of its own, and the stream it is spoken to through.
+"""The sandbox servers of a worker in a container, and the streams they are spoken to through.
 
-Stage: sandbox. The server is the container's first process, and its standard streams are the
-connection: when the trainer ends, however it ends, the engine closes the server's input, the
-server ends its run and itself, and with it goes the container, which the engine then removes. Left
-out: a copy of the trainer, made by fork, that outlives it keeps the connection open until it ends.
+Stage: sandbox. The server for solutions is the container's first process, and its standard streams
+are the connection: when the trainer ends, however it ends, the engine closes the server's input,
+the server ends its run and itself, and with it goes the container, which the engine then removes.
+The server for tests is a further process there. Left out: a copy of the trainer, made by fork, that
+outlives it keeps the connection open until it ends.
 """
 
 from __future__ import annotations
@@ -21,31 +22,35 @@ from workbench.sandbox.docker import engine
 from workbench.sandbox.worker import ENVIRONMENT, START_S, ServerGone
 
 MEMORY_MB = 2048
-"""A container's memory, without swap; a run's own limit must not be above it."""
-PROCESSES = 64 + 4
-"""Processes and threads in a container: a run's, as in the local sandbox (where RLIMIT_NPROC counts
-them; here it would count all containers together), and the server's."""
+"""Memory for the runs of each side, without swap; a run's own limit must not be above it."""
+PROCESSES = 64 + 8
+"""Processes and threads for each side: a run's, which its own limit counts too, and the server's.
+One side's run cannot use up what the other side needs."""
 CPUS = 1
 """Processors' worth of time a container may use."""
-BOX = "/box"
-"""Where the work folder is mounted."""
+FOLDERS = {"solutions": "/box", "tests": "/tests"}
+"""Where each side's work folder is mounted."""
+MEETING = "/meeting"
+"""Where the sides' servers meet; root's alone."""
 WORK_MB, WORK_FILES = 16, 1000
-"""Size of the work folder, which is in memory and counts as such."""
+"""Size of a work folder, which is in memory and counts as such."""
 SERVER_NEEDS = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"]
 """Capabilities of the server: give a run its own user and folder, end it, empty that folder. A run
 has none."""
 LAYERS = (
     "container: no network, read-only root",
     f"tmpfs work folder of {WORK_MB} MiB",
-    f"{MEMORY_MB} MiB, {PROCESSES} processes, {CPUS} CPU",
+    f"{2 * MEMORY_MB} MiB, {2 * PROCESSES} processes, {CPUS} CPU",
 )
+GO = b"\n"
+"""Sent first: a server keeps silent before, as what it says while a connection is made is lost."""
 _FRAME = struct.Struct("!BxxxI")
 """What the engine puts before each piece of output: which stream, how many bytes."""
 _STDERR = 2
 
 
 class ContainerServer:
-    """One server; `stream` is its standard input and output, read and written like a socket."""
+    """A server for solutions; `stream` is its standard input and output, used like a socket."""
 
     def __init__(self, tag, strongest):
         """Start it in a container of the image `tag`. `strongest` is ignored: inside a container
@@ -53,26 +58,44 @@ class ContainerServer:
         from docker.errors import DockerException
 
         self._ending = threading.Lock()
-        self._client = self.stream = None
+        self._client = self.stream = self._tests = None
         self.name = f"workbench-sandbox-{engine.owner().rpartition('/')[2]}-{secrets.token_hex(4)}"
         try:
             self._client = engine.connect()
-            volumes = self._client.inspect_image(tag)["Config"]["Volumes"] or ()
-            settings = _settings(self._client, self.name, volumes)
+            config = self._client.inspect_image(tag)["Config"]
+            self._program = config["Entrypoint"]
+            settings = _settings(self._client, self.name, config["Volumes"] or ())
             for text in self._client.create_container(tag, **settings)["Warnings"] or ():
                 warnings.warn(f"the Docker engine says: {text}", stacklevel=2)  # a limit it lacks
             parts = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             self.stream = Stream(self._client.attach_socket(self.name, params=parts))
             self._client.start(self.name)  # after attaching, so that no word of it is missed
+            self.stream.sendall(GO)
         except BaseException as error:  # Ctrl-C too: no container is left behind
             self.end()
             if isinstance(error, DockerException | OSError | RuntimeError):
                 raise ServerGone(f"could not start a container: {error}") from None
             raise
 
+    def start_tests(self):
+        """Start a server for tests in the same container; its stream. Raises ServerGone."""
+        from docker.errors import DockerException
+
+        with self._ending:
+            if self._client is None:
+                raise ServerGone("the container was removed")
+            try:
+                command = [*self._program, *_arguments("tests")]
+                made = self._client.exec_create(self.name, command, stdin=True, user="0:0")
+                self._tests = Stream(self._client.exec_start(made["Id"], socket=True))
+                self._tests.sendall(GO)
+            except (DockerException, OSError) as error:
+                raise ServerGone(f"could not start a server for tests: {error}") from None
+            return self._tests
+
     def end(self):
-        """End it and remove its container, if the engine still lives; other threads may do so
-        too."""
+        """End both servers and remove the container, if the engine still lives; other threads may
+        do so too."""
         from docker.errors import APIError, DockerException
 
         if self.stream is not None:
@@ -88,14 +111,14 @@ class ContainerServer:
                         self._client.wait(self.name, timeout=START_S, condition="removed")
             except (DockerException, OSError):
                 pass  # no engine, no container
-            if self.stream is not None:
-                self.stream.close()
+            for stream in filter(None, (self.stream, self._tests)):
+                stream.close()
             self._client.close()
             self._client = None
 
 
 class Stream:
-    """An attached container's standard streams, read and written like a socket."""
+    """The standard streams of a process in a container, read and written like a socket."""
 
     def __init__(self, attached: Any):
         self._attached = attached  # closes the connection when it is collected
@@ -142,19 +165,26 @@ class Stream:
         self._attached.close()
 
 
+def _arguments(side):
+    return [side, FOLDERS[side], MEETING, *ENVIRONMENT]
+
+
 def _settings(client, name, volumes):
     """What create_container is told; `volumes` the image declares become empty folders."""
     tmpfs = dict.fromkeys(volumes, "ro,size=4k")
-    tmpfs[BOX] = f"size={WORK_MB}m,nr_inodes={WORK_FILES},mode=711,nosuid,nodev,noexec"
+    for folder in FOLDERS.values():
+        tmpfs[folder] = f"size={WORK_MB}m,nr_inodes={WORK_FILES},mode=711,nosuid,nodev,noexec"
+    tmpfs[MEETING] = "size=4k,nr_inodes=10,mode=700,nosuid,nodev,noexec"
+    memory = f"{2 * (MEMORY_MB + 4 * WORK_MB)}m"  # and some for the servers
     host_config = client.create_host_config(
         auto_remove=True,
         network_mode="none",
         read_only=True,
         tmpfs=tmpfs,
         ipc_mode="none",
-        pids_limit=PROCESSES,
-        mem_limit=f"{MEMORY_MB + 4 * WORK_MB}m",  # and some for the server
-        memswap_limit=f"{MEMORY_MB + 4 * WORK_MB}m",
+        pids_limit=2 * PROCESSES,
+        mem_limit=memory,
+        memswap_limit=memory,
         nano_cpus=CPUS * 10**9,
         cap_drop=["ALL"],
         cap_add=SERVER_NEEDS,
@@ -163,7 +193,7 @@ def _settings(client, name, volumes):
     )
     return {
         "name": name,
-        "command": [BOX, *ENVIRONMENT],  # arguments: the image says which program
+        "command": _arguments("solutions"),  # these:: the image says which program
         "environment": ENVIRONMENT,
         "user": "0:0",
         "working_dir": "/",

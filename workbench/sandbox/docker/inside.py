@@ -1,8 +1,11 @@
 """The program of a container: a sandbox server between its standard input and output.
 
-Stage: sandbox (server side). Started by the engine as `python3 -P -s -S inside.py FOLDER NAME...`:
-the work folder, and the environment variables a run may see. Left out: every weaker kind of walls;
-where these cannot be had, the server says why and does not start.
+Stage: sandbox (server side). The engine starts it as `python3 -P -s -S inside.py SIDE FOLDER
+MEETING NAME...`: which side, its work folder, where the sides meet, and the environment variables a
+run may see. The container's first process serves solutions; the server for tests is started in the
+same container later. It makes a socket in the folder MEETING, which only root may enter (and a
+run's filter forbids sockets); the solutions' server sends there. Left out: every weaker kind of
+walls; where these cannot be had, the server says why and does not start.
 """
 
 from __future__ import annotations
@@ -20,35 +23,60 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
         sys.modules[_name] = type(sys)(_name)
         sys.modules[_name].__path__ = [_folder]
 
-from workbench.sandbox import confine, server
+import _socket
 
-UID = 65532
-"""The user of every run."""
+from workbench.sandbox import confine, server
 
 
 class Contained(confine.Filters):
-    """Tier 2 in a container of its own, whose processes a cgroup counts."""
+    """Tier 2, in a container."""
 
-    own_user = {}
+    def __init__(self, side):
+        super().__init__()
+        self._side = side
 
     def prepare(self, folder):
         super().prepare(folder)
-        self.uid = UID
+        first, count = confine.RUN_UIDS  # threads are counted by user id, over all containers
+        pair = int.from_bytes(os.urandom(2), "little") % (count // 2)
+        self.uid = first + 2 * pair + (self._side == "tests")
 
 
-def main(folder, kept):
+class ToTests:
+    """What the solutions' server sends through."""
+
+    def __init__(self, address):
+        self._address = address
+        self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+
+    def sendmsg(self, buffers, rights):
+        """As a socket's. Raises OSError as long as there is no server for tests."""
+        self._socket.sendmsg(buffers, rights, 0, self._address)
+
+
+def from_solutions(address):
+    """The socket at which the tests' server hears."""
+    here = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+    here.bind(address)
+    return here
+
+
+def main(name, folder, meeting, kept):
     """Serve until standard input ends; of the environment, only the variables `kept` stay."""
-    for name in set(os.environ) - set(kept):
-        del os.environ[name]  # what the engine and the image have set
+    for variable in set(os.environ) - set(kept):
+        del os.environ[variable]  # what the engine and the image have set
     requests, responses, errors = (os.dup(number) for number in range(3))
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(nothing, number)
+    os.read(requests, 1)  # nobody may be listening before
     try:
-        server.main((requests, responses), os.getppid(), [Contained], folder)
-    except SystemExit as error:
+        inner = (from_solutions if name == "tests" else ToTests)(f"{meeting}/tests")
+        side = server.side_of(name, inner)
+        server.main((requests, responses), os.getppid(), [Contained(name)], folder, side, {})
+    except (OSError, SystemExit) as error:
         os.write(errors, str(error).encode())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(*sys.argv[1:4], sys.argv[4:])
