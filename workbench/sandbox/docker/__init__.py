@@ -5,7 +5,7 @@ container a worker: what one program uses up (memory, processes, disk, CPU) is n
 another, and a server's stream, its container and what is in it end together. Several servers in
 one container start faster from the third on, but share all that. Left out: Docker on Windows,
 processors and kernels where the inner walls (tier 2) cannot be had, copying files in and out (a
-request carries them).
+request carries them), packages of a named image, languages other than Python.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from workbench.records import Limits
 from workbench.sandbox.base import Sandbox
 from workbench.sandbox.docker import container, engine, image
 from workbench.sandbox.pool import Pool
+from workbench.sandbox.process import python_setup
 from workbench.sandbox.programs import NoToolboxes
 
 __all__ = ["DockerSandbox"]
+
+PLAIN = {"reads": [], "packages": {}}
+"""Setup of servers in a named image: Python and its standard library."""
 
 
 class DockerSandbox(Sandbox):
@@ -32,7 +36,9 @@ class DockerSandbox(Sandbox):
 
         Raises RuntimeError if no engine answers, or no server starts in a container.
         """
-        start = functools.partial(container.ContainerServer, _ready_image(image))
+        setup = PLAIN if image else python_setup()
+        tag = _ready_image(image, setup["reads"])
+        start = functools.partial(container.ContainerServer, tag, setup)
         pool = ContainerPool(start, workers, reuse, strongest=2)
         super().__init__(pool, NoToolboxes("containers"))
         self.layers = (*container.LAYERS, *self.layers)
@@ -51,9 +57,9 @@ class ContainerPool(Pool):
         return super().execute(request, files, limits, *more, **options)
 
 
-def _ready_image(base):
+def _ready_image(base, also):
     client = engine.connect()
     try:
-        return image.ensure(client, base)
+        return image.ensure(client, base, also)
     finally:
         client.close()

@@ -10,6 +10,7 @@ outlives it keeps the connection open until it ends.
 from __future__ import annotations
 
 import contextlib
+import json
 import secrets
 import socket
 import struct
@@ -52,19 +53,24 @@ _STDERR = 2
 class ContainerServer:
     """A server for solutions; `stream` is its standard input and output, used like a socket."""
 
-    def __init__(self, tag, strongest):
-        """Start it in a container of the image `tag`. `strongest` is ignored: inside a container
-        there is one kind of walls. Raises ServerGone."""
+    def __init__(self, tag, setup, strongest):
+        """Start it in a container of the image `tag`. Raises ServerGone.
+
+        setup: as for `process.ServerProcess`; it must be in the image.
+        strongest: ignored, inside a container there is one kind of walls.
+        """
         from docker.errors import DockerException
 
         self._ending = threading.Lock()
         self._client = self.stream = self._tests = None
+        self._setup = json.dumps(setup)
         self.name = f"workbench-sandbox-{engine.owner().rpartition('/')[2]}-{secrets.token_hex(4)}"
         try:
             self._client = engine.connect()
             config = self._client.inspect_image(tag)["Config"]
             self._program = config["Entrypoint"]
             settings = _settings(self._client, self.name, config["Volumes"] or ())
+            settings["command"] = self._arguments("solutions")  # the image says which program
             for text in self._client.create_container(tag, **settings)["Warnings"] or ():
                 warnings.warn(f"the Docker engine says: {text}", stacklevel=2)  # a limit it lacks
             parts = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
@@ -85,7 +91,7 @@ class ContainerServer:
             if self._client is None:
                 raise ServerGone("the container was removed")
             try:
-                command = [*self._program, *_arguments("tests")]
+                command = [*self._program, *self._arguments("tests")]
                 made = self._client.exec_create(self.name, command, stdin=True, user="0:0")
                 self._tests = Stream(self._client.exec_start(made["Id"], socket=True))
                 self._tests.sendall(GO)
@@ -115,6 +121,9 @@ class ContainerServer:
                 stream.close()
             self._client.close()
             self._client = None
+
+    def _arguments(self, side):
+        return [side, FOLDERS[side], MEETING, self._setup, *ENVIRONMENT]
 
 
 class Stream:
@@ -165,10 +174,6 @@ class Stream:
         self._attached.close()
 
 
-def _arguments(side):
-    return [side, FOLDERS[side], MEETING, *ENVIRONMENT]
-
-
 def _settings(client, name, volumes):
     """What create_container is told; `volumes` the image declares become empty folders."""
     tmpfs = dict.fromkeys(volumes, "ro,size=4k")
@@ -193,7 +198,6 @@ def _settings(client, name, volumes):
     )
     return {
         "name": name,
-        "command": _arguments("solutions"),  # these:: the image says which program
         "environment": ENVIRONMENT,
         "user": "0:0",
         "working_dir": "/",

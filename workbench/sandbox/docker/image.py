@@ -2,8 +2,8 @@
 
 Stage: sandbox. Made from what this machine has, or on top of an image the engine has; no registry
 is asked. Its tag is a hash of what goes in (of a standard library's files: their sizes and times),
-so it is made once. Left out: everything else a system has (no shell, no packages); Python packages,
-as in the local sandbox.
+so it is made once. Left out: everything else a system has (no shell, no tools, no package but those
+that programs may import in the local sandbox, too).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +32,18 @@ NOT_NEEDED = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib
 """Folders of the standard library that are left out; so is the linker's material."""
 
 
-def ensure(client: Any, base: str = "") -> str:
+def ensure(client: Any, base: str = "", also: Sequence[str] = ()) -> str:
     """The tag of an image with our server in it, made now if the engine lacks it.
 
-    base: an image the engine has, with Python 3.11 or newer as python3; "": this Python alone.
+    base: an image the engine has, with Python 3.11 or newer as python3; "": this Python alone,
+        and the folders `also` of this machine.
     Raises RuntimeError that says what to do.
     """
     from docker.errors import DockerException, ImageNotFound
 
     try:
         python = "python3" if base else _interpreter()
-        below = client.inspect_image(base or _ensure_python(client))["Id"]
+        below = client.inspect_image(base or _ensure_python(client, also))["Id"]
         tag = f"{REPOSITORY}:{_digest(below, _server())}"
         if not client.images(tag):
             _add_server(client, below, tag, [python, *OPTIONS])
@@ -55,10 +56,10 @@ def ensure(client: Any, base: str = "") -> str:
         raise RuntimeError(f"the sandbox's Docker image could not be made: {error}") from None
 
 
-def _ensure_python(client):
-    """The tag of an image of this machine's Python and nothing else."""
+def _ensure_python(client, also):
+    """The tag of an image of this machine's Python, those folders and nothing else."""
     _check_same_kind(client.version())
-    files = list(_standard_library())
+    files = list(_python(also))
     sizes = ((name, repr(_size_and_time(path)).encode()) for name, path in files)
     tag = f"{PYTHON_REPOSITORY}:{_digest(sys.version, sizes)}"
     if not client.images(tag):
@@ -109,10 +110,10 @@ def _interpreter():
     return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 
-def _standard_library() -> Iterator[tuple[str, str]]:
-    """(path in the image, path here) of the interpreter and the modules that come with it."""
+def _python(also) -> Iterator[tuple[str, str]]:
+    """(path in the image, path here) of the interpreter, the modules that come with it, more."""
     yield _interpreter(), _interpreter()
-    for top in (os.path.dirname(os.__file__), "/usr/share/zoneinfo"):
+    for top in (os.path.dirname(os.__file__), "/usr/share/zoneinfo", *also):
         for folder, folders, names in os.walk(top):
             folders[:] = [f for f in folders if f not in NOT_NEEDED and not f.startswith("config-")]
             for name in names:
@@ -126,7 +127,7 @@ def _libraries(files) -> Iterator[tuple[str, str]]:
     here = {"PATH": os.environ.get("PATH", os.defpath)}  # and no LD_LIBRARY_PATH
     said = subprocess.run(["ldd", *programs], capture_output=True, text=True, env=here).stdout
     for path in set(re.findall(r"(/\S+) \(0x", said)):
-        yield path, path
+        yield os.path.normpath(path), path
     if os.path.exists("/etc/ld.so.cache"):
         yield "/etc/ld.so.cache", "/etc/ld.so.cache"
 

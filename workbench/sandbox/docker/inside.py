@@ -1,15 +1,17 @@
 """The program of a container: a sandbox server between its standard input and output.
 
-Stage: sandbox (server side). The engine starts it as `python3 -P -s -S inside.py SIDE FOLDER
-MEETING NAME...`: which side, its work folder, where the sides meet, and the environment variables a
-run may see. The container's first process serves solutions; the server for tests is started in the
-same container later. It makes a socket in the folder MEETING, which only root may enter (and a
-run's filter forbids sockets); the solutions' server sends there. Left out: every weaker kind of
-walls; where these cannot be had, the server says why and does not start.
+Stage: sandbox (server side). Started as `python3 -P -s -S inside.py SIDE FOLDER MEETING SETUP
+NAME...`: which side, its work folder, where the sides meet, "reads" and "packages" as for `server`,
+and the environment variables a run may see. The container's first process serves solutions; the
+server for tests is started in the same container later. It makes a socket in the folder MEETING,
+which only root may enter (and a run's filter forbids sockets); the solutions' server sends there.
+Left out: every weaker kind of walls; where these cannot be had, the server says why and does not
+start.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -31,8 +33,8 @@ from workbench.sandbox import confine, server
 class Contained(confine.Filters):
     """Tier 2, in a container."""
 
-    def __init__(self, side):
-        super().__init__()
+    def __init__(self, side, reads):
+        super().__init__(reads)
         self._side = side
 
     def prepare(self, folder):
@@ -61,7 +63,7 @@ def from_solutions(address):
     return here
 
 
-def main(name, folder, meeting, kept):
+def main(name, folder, meeting, setup, kept):
     """Serve until standard input ends; of the environment, only the variables `kept` stay."""
     for variable in set(os.environ) - set(kept):
         del os.environ[variable]  # what the engine and the image have set
@@ -73,10 +75,11 @@ def main(name, folder, meeting, kept):
     try:
         inner = (from_solutions if name == "tests" else ToTests)(f"{meeting}/tests")
         side = server.side_of(name, inner)
-        server.main((requests, responses), os.getppid(), [Contained(name)], folder, side, {})
+        kinds, packages = [Contained(name, setup["reads"])], setup["packages"]
+        server.main((requests, responses), os.getppid(), kinds, folder, side, packages)
     except (OSError, SystemExit) as error:
         os.write(errors, str(error).encode())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4], sys.argv[4:])
+    main(*sys.argv[1:4], json.loads(sys.argv[4]), sys.argv[5:])
