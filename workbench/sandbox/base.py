@@ -112,6 +112,7 @@ class Sandbox:
         Raises:
             ValueError: as `call` does.
 
+        >>> from workbench.sandbox import open_sandbox
         >>> with open_sandbox(workers=1) as box:
         ...     said = box.run_split({"a.py": "def f(x): return x"}, "a.py", "f", "assert f(2)==3")
         >>> said.outcomes
@@ -141,6 +142,7 @@ class Sandbox:
         ValueError as `call` does, and for a language that is not in the table. What is missing on
         this machine is status "unscorable" and said in the message.
 
+        >>> from workbench.sandbox import open_sandbox
         >>> with open_sandbox(workers=1) as box:
         ...     said = box.run_program({"a.py": "print(int(input()) + 1)"}, "a.py", "41")
         >>> said.status, said.exit_code, said.stdout

@@ -91,20 +91,16 @@ class Toolboxes:
 
 
 class NoToolboxes:
-    """In place of `Toolboxes` where only Python programs can run."""
+    """In place of `Toolboxes` in containers, where only Python programs run."""
 
     opened = ()
-
-    def __init__(self, where: str):
-        """where: what runs no others, for the message."""
-        self._where = where
 
     def get(self, language: Language) -> tuple[Toolchain, Pool]:
         """Raises Unavailable."""
         raise Unavailable(
-            f"{language.name} programs do not run in {self._where}, only Python's: they would need "
-            f"an image with {language.install}, and servers for that in containers do not exist "
-            'yet. Use open_sandbox("local") on a machine that has it'
+            f"{language.name} programs do not run in containers, only Python's: they need an image "
+            f"with {language.install}, and servers that use it there do not exist yet. Use "
+            'open_sandbox("local") on a machine that has it'
         )
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ class DockerSandbox(Sandbox):
         tag = _ready_image(image, setup["reads"])
         start = functools.partial(container.ContainerServer, tag, setup)
         pool = ContainerPool(start, workers, reuse, strongest=2)
-        super().__init__(pool, NoToolboxes("containers"))
+        super().__init__(pool, NoToolboxes())
         self.layers = (*container.LAYERS, *self.layers)
 
 

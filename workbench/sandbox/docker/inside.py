@@ -40,8 +40,8 @@ class Contained(confine.Filters):
     def prepare(self, folder):
         super().prepare(folder)
         first, count = confine.RUN_UIDS  # threads are counted by user id, over all containers
-        pair = int.from_bytes(os.urandom(2), "little") % (count // 2)
-        self.uid = first + 2 * pair + (self._side == "tests")
+        place = int.from_bytes(os.urandom(2), "little") % (count // 2)
+        self.uid = first + 2 * place + (self._side == "tests")  # never the other side's
 
 
 class ToTests:
