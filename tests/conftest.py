@@ -19,3 +19,17 @@ def sandbox():
 
     with open_sandbox("local", workers=2) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def docker_engine():
+    """A Docker engine of the test run's own, named by DOCKER_HOST; skips where none can be had."""
+    from tests.docker_engine import start_engine
+
+    engine = start_engine()
+    if isinstance(engine, str):
+        pytest.skip(engine)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_HOST", engine.address)
+        yield engine
+    engine.stop()

@@ -15,6 +15,7 @@ from workbench import bootstrap, commands
 
 TOP = Path(__file__).resolve().parent.parent
 CONDA_NAMES = {
+    "docker-py": "docker",
     "pytorch": "torch",
     "matplotlib-base": "matplotlib",
     "playwright-python": "playwright",

@@ -63,6 +63,9 @@ def parser() -> argparse.ArgumentParser:
     gallery.add_argument("--fast", action="store_true", help="tiny runs, to see that it works")
     gallery.add_argument("--out", default="runs/gallery", help="folder (default runs/gallery)")
 
+    clean = command("clean", help="remove what sandboxes left behind: containers, images, folders")
+    clean.add_argument("--all", action="store_true", help="also what running processes use")
+
     command("setup", help="make the environment and stop")
     return top
 

@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> int:
         "reproduce": _reproduce,
         "nbgrader": _nbgrader,
         "gallery": _gallery,
+        "clean": _clean,
         "setup": lambda _: 0,
     }[options.command](options)
 
@@ -104,6 +105,14 @@ def _gallery(options: argparse.Namespace) -> int:
     except ClassroomError as error:
         raise SetupError(str(error))
     print("written:", *made, sep="\n  ")
+    return 0
+
+
+def _clean(options: argparse.Namespace) -> int:
+    from workbench.sandbox.leftovers import remove_leftovers
+
+    for line in remove_leftovers(everything=options.all) or ["nothing was left behind"]:
+        print(line)
     return 0
 
 

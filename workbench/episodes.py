@@ -23,7 +23,7 @@ from workbench.records import Action, Group, SamplerSettings, Task, Trajectory, 
 
 if TYPE_CHECKING:
     from workbench.policies import Policy
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 LANE_ROWS = 64
 """Episodes that share a session. Another number is another stream of random numbers."""
@@ -52,7 +52,7 @@ class RolloutProgress:
 def rollout(
     policy: Policy,
     task: Task,
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     n: int = 8,
     seed: int = 0,
     sampler: SamplerSettings = SamplerSettings(),
@@ -69,7 +69,7 @@ def rollout(
 def rollout_many(
     policy: Policy,
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     n: int = 8,
     seed: int = 0,
     *,

@@ -20,7 +20,7 @@ from workbench.stats import Interval, bootstrap_tasks, pass_at_k, wilson
 
 if TYPE_CHECKING:
     from workbench.policies import Policy
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 SOLVED = RewardDesign(solved=(all_pass("hidden"), 1.0))
 """What counts as solved: handed in, and every hidden test passed."""
@@ -103,7 +103,7 @@ class Evaluation:
 def evaluate(
     policy: Policy,
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     n: int = 1,
     seed: int = 0,
     sampler: SamplerSettings = SamplerSettings(),

@@ -1,3 +1,5 @@
+import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -16,9 +18,8 @@ def say(environment, *texts):
 def kill_for_good(sandbox):
     """End every server and let none start again: a machine without memory, say."""
     for keeper in sandbox._pool._keepers:
-        keeper._strongest = "no such tier"
-        keeper._worker._process.kill()
-        keeper._worker._process.wait()
+        keeper._first.hello = {"tier": "no such tier"}
+        os.kill(keeper._worker.server.pid, signal.SIGKILL)
 
 
 def statuses(verdict, suite):

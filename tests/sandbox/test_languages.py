@@ -342,7 +342,7 @@ def test_closing_ends_the_servers_of_every_language():
     with open_sandbox(workers=2) as sandbox:
         run(sandbox, "c", ADD["c"], "1 1")
         (pool,) = sandbox._toolboxes.opened
-        pids = [keeper._worker._process.pid for keeper in pool._keepers]
+        pids = [keeper._worker.server.pid for keeper in pool._keepers]
         assert all(Path(f"/proc/{pid}").exists() for pid in pids)
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 

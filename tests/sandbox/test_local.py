@@ -305,7 +305,7 @@ def test_a_workspace_that_is_too_large_is_not_run(fresh):
 
 
 def server_pids(sandbox):
-    return [keeper._worker._process.pid for keeper in sandbox._pool._keepers]
+    return [keeper._worker.server.pid for keeper in sandbox._pool._keepers]
 
 
 def test_a_killed_server_is_replaced_and_the_call_still_answered(fresh):
@@ -326,9 +326,9 @@ def test_a_server_that_keeps_dying_is_our_fault_and_counted():
         killed = set()
         while thread.is_alive():
             worker = sandbox._pool._keepers[0]._worker
-            if worker is not None and worker.hello and worker._process.pid not in killed:
-                killed.add(worker._process.pid)
-                os.kill(worker._process.pid, signal.SIGKILL)
+            if worker is not None and worker.hello and worker.server.pid not in killed:
+                killed.add(worker.server.pid)
+                os.kill(worker.server.pid, signal.SIGKILL)
             time.sleep(0.05)
         assert found[0].status == "sandbox_error"
         assert [case.status for case in found[0].results] == ["missing"]
@@ -402,7 +402,7 @@ def wait_until_gone(pids, seconds=20):
 @pytest.mark.filterwarnings("ignore:this sandbox")
 def test_closing_in_the_middle_of_a_run_leaves_no_process_and_no_folder(kind):
     sandbox = open_sandbox(kind)
-    folders = [keeper._worker._folder for keeper in sandbox._pool._keepers]
+    folders = [keeper._worker.server.folder for keeper in sandbox._pool._keepers]
     errors = []
 
     def run():
@@ -437,7 +437,7 @@ limits = Limits(cpu_s=3.0, wall_s=60.0)
 def say(value):
     print(json.dumps(value), flush=True)
 
-say([keeper._worker._process.pid for keeper in sandbox._pool._keepers])
+say([keeper._worker.server.pid for keeper in sandbox._pool._keepers])
 try:
     sandbox.call(spin, "lib.py", "f", [(1,)], limits)
 except KeyboardInterrupt:

@@ -30,7 +30,7 @@ def processes(pid):
 
 def state(sandbox):
     """(number of processes, of their descriptors and ours, KiB of memory of the servers)."""
-    servers = [keeper._worker._process.pid for keeper in sandbox._pool._keepers]
+    servers = [keeper._worker.server.pid for keeper in sandbox._pool._keepers]
     below = [pid for server in servers for pid in processes(server)]
     descriptors = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in [os.getpid(), *servers])
     memory_kb = 0
@@ -38,6 +38,18 @@ def state(sandbox):
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         memory_kb += sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
     return len(below), descriptors, memory_kb
+
+
+def settled(sandbox):
+    """The state once it stays as it is: after a run each server makes its next fork."""
+    last = None
+    for _ in range(100):
+        now = state(sandbox)
+        if last and now[:2] == last[:2]:
+            break
+        last = now
+        time.sleep(0.2)
+    return now
 
 
 @pytest.mark.slow
@@ -60,16 +72,12 @@ def test_two_thousand_executions_leave_no_process_descriptor_folder_or_memory():
                 return list(pool.map(execute, numbers))
 
         run(range(100))
-        before = state(sandbox)
+        before = settled(sandbox)
         values = run(range(100, EXECUTIONS))
         assert [v for v in values if v is not None] == [
             n + 1 for n in range(100, EXECUTIONS) if n % 10
         ]
-        for _ in range(100):  # a server may be about to make its next fork
-            after = state(sandbox)
-            if after[:2] == before[:2]:
-                break
-            time.sleep(0.05)
+        after = settled(sandbox)
         assert after[:2] == before[:2]
         assert after[2] < before[2] + 4096
         assert (sandbox.stats.faults, sandbox.stats.restarts) == (0, 0)

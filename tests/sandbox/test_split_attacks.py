@@ -158,9 +158,13 @@ def messages(result):
     return [message for _, _, message in result.outcomes]
 
 
-@pytest.fixture(scope="module", params=["local:3", "local:2"])
+@pytest.fixture(
+    scope="module", params=["local:3", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
+)
 def strong(request):
-    """A sandbox of tier 3, then one of tier 2."""
+    """A sandbox of tier 3, then one of tier 2, then one in containers."""
+    if request.param.startswith("docker"):
+        request.getfixturevalue("docker_engine")
     wanted = int(request.param[-1])
     with open_sandbox(request.param, workers=1) as sandbox:
         if sandbox.tier != wanted:

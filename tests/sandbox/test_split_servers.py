@@ -34,8 +34,8 @@ def statuses(result):
 
 def servers(sandbox):
     """Process ids of the servers for solutions and of those for tests."""
-    workers = [keeper._worker for keeper in sandbox._pool._keepers]
-    return [w._process.pid for w in workers], [w._tests._process.pid for w in workers if w._tests]
+    servers = [keeper._worker.server for keeper in sandbox._pool._keepers]
+    return [s.pid for s in servers], [s.tests.pid for s in servers if s.tests]
 
 
 def descendants(pid):
@@ -96,8 +96,8 @@ def test_a_killed_server_of_either_kind_is_replaced(which):
 def test_closing_in_the_middle_leaves_no_process_and_no_folder(kind, spins):
     sandbox = open_sandbox(kind, workers=1)
     split(sandbox, DOUBLE, CHECK)
-    worker = sandbox._pool._keepers[0]._worker
-    folders = [worker._folder, worker._tests._folder]
+    server = sandbox._pool._keepers[0]._worker.server
+    folders = [server.folder, server.tests.folder]
     program = "def f(x):\n    while x: pass\n    return 0\n"
     tests = "f(1)\nassert True\n" if spins == "solution" else "f(0)\nwhile True: pass\nassert 1\n"
     errors = []
@@ -160,8 +160,8 @@ from workbench.sandbox import open_sandbox
 sandbox = open_sandbox(sys.argv[1], workers=1)
 program = {"lib.py": "def f(x):\\n    while x: pass\\n    return 0\\n"}
 sandbox.run_split(program, "lib.py", "f", "assert f(0) == 0")
-worker = sandbox._pool._keepers[0]._worker
-print(worker._process.pid, worker._tests._process.pid, flush=True)
+server = sandbox._pool._keepers[0]._worker.server
+print(server.pid, server.tests.pid, flush=True)
 sandbox.run_split(program, "lib.py", "f", "assert f(1) == 0", Limits(cpu_s=60.0, wall_s=60.0))
 """
 

@@ -18,14 +18,14 @@ from workbench.grading import grade
 from workbench.records import UNSCORABLE, Case, Task, Verdict
 
 if TYPE_CHECKING:
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 
 def grade_cases(
     question: str,
     cases: Callable,
     task: Task,
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     time_limit_s: float = 10.0,
 ) -> None:
     """Try a reader's cases on the task's reference, mistakes and hacks; says what gets through.
@@ -82,11 +82,11 @@ def _programs(task: Task) -> Iterator[tuple[str, Any]]:
         yield f"hack {number}, which fits only the visible cases", hack
 
 
-def _passes(task: Task, files: Any, sandbox: LocalSandbox) -> bool:
+def _passes(task: Task, files: Any, sandbox: Sandbox) -> bool:
     return all(o.status == "passed" for o in _judge(task, files, sandbox).outcomes)
 
 
-def _judge(task: Task, files: Any, sandbox: LocalSandbox) -> Verdict:
+def _judge(task: Task, files: Any, sandbox: Sandbox) -> Verdict:
     verdict = grade(task, files, sandbox)
     if verdict.status in UNSCORABLE:
         raise _NotJudged(f"the verdict is {verdict.status}")

@@ -28,7 +28,7 @@ from workbench.records import (
 from workbench.tasks import complete
 
 if TYPE_CHECKING:
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 OBSERVATION_CHARS = 400
 """Longer observations are cut here, so that an episode fits its context."""
@@ -77,7 +77,7 @@ class Environment:
     def __init__(
         self,
         task: Task,
-        sandbox: LocalSandbox,
+        sandbox: Sandbox,
         *,
         max_turns: int = 8,
         loop_limit: int | None = None,

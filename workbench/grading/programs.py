@@ -14,7 +14,7 @@ from dataclasses import replace
 from workbench.grading.compare import close_output, same_output
 from workbench.grading.showing import cut, shown, wanted
 from workbench.records import Case, Limits, Suite, Task, TestOutcome, TestStatus, VerdictStatus
-from workbench.sandbox import LocalSandbox, ProgramResult
+from workbench.sandbox import ProgramResult, Sandbox
 from workbench.tasks.expected import expected_of
 
 _FINAL = ("compile_error", "timeout", "sandbox_error", "unscorable")
@@ -24,7 +24,7 @@ _BROKEN: dict[str, TestStatus] = {"crash": "error", "memory": "memory", "timeout
 
 
 def judge_program(
-    task: Task, files: Mapping[str, str], sandbox: LocalSandbox
+    task: Task, files: Mapping[str, str], sandbox: Sandbox
 ) -> tuple[VerdictStatus, tuple[TestOutcome, ...], float]:
     """(how the executions ended: the first bad end, a fault of ours before all; outcomes of all
     cases; CPU seconds)."""

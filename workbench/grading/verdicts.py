@@ -20,13 +20,13 @@ from workbench.grading.given import tests_with_given
 from workbench.grading.programs import judge_program
 from workbench.grading.showing import cut, shown, wanted
 from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict, VerdictStatus
-from workbench.sandbox import CallResult, CaseResult, LocalSandbox, TestsResult
+from workbench.sandbox import CallResult, CaseResult, Sandbox, TestsResult
 
 GRADER = "4"
 """Version of the rules below; stored in every verdict, raised when a rule changes."""
 
 
-def grade(task: Task, solution: str | Mapping[str, str], sandbox: LocalSandbox) -> Verdict:
+def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Verdict:
     """The verdict on a solution: suites `visible_pristine` and `hidden`, in one execution, or two
     if the task has cases and `test_code`.
 
@@ -44,7 +44,7 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: LocalSandbox) 
 
 def grade_many(
     task_solutions: Iterable[tuple[Task, str | Mapping[str, str]]],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     progress: bool = False,
 ) -> list[Verdict]:
     """`grade` for many pairs, as many at a time as the sandbox has workers; in the given order."""
@@ -59,7 +59,7 @@ def grade_many(
 
 
 def outcomes_as_left(
-    task: Task, files: Mapping[str, str], sandbox: LocalSandbox
+    task: Task, files: Mapping[str, str], sandbox: Sandbox
 ) -> tuple[TestOutcome, ...]:
     """What the tests file says as it lies in `files`: suite `visible_as_left`, forgeable.
 
@@ -69,7 +69,7 @@ def outcomes_as_left(
     return _outcomes_as_left(task, _run_as_left(task, files, sandbox))
 
 
-def final_verdict(task: Task, files: Mapping[str, str], sandbox: LocalSandbox) -> Verdict:
+def final_verdict(task: Task, files: Mapping[str, str], sandbox: Sandbox) -> Verdict:
     """The verdict on the workspace an episode ended with: all three suites.
 
     files: the whole workspace; nothing of the task's own files is added.
@@ -78,7 +78,7 @@ def final_verdict(task: Task, files: Mapping[str, str], sandbox: LocalSandbox) -
 
 
 def final_judgement(
-    task: Task, files: Mapping[str, str], sandbox: LocalSandbox
+    task: Task, files: Mapping[str, str], sandbox: Sandbox
 ) -> tuple[Verdict, Evidence]:
     """`final_verdict`, and the evidence of the collectors that always run."""
     verdict, cpu_s = _judge(task, files, sandbox)

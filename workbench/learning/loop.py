@@ -32,13 +32,13 @@ from workbench.runlog import StoredIteration
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 
 def improve_by_rl(
     policy: CausalLMPolicy,
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     reward: RewardDesign,
     config: TrainConfig,
     seed: int,

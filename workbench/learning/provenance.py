@@ -27,7 +27,7 @@ from workbench.rewards import Configured, RewardDesign
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 PACKAGES = ("torch", "transformers", "tokenizers", "peft", "numpy", "safetensors")
 """Packages whose version can change a run's numbers."""
@@ -36,7 +36,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "peft", "numpy", "safetensors
 def describe_run(
     policy: CausalLMPolicy,
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     recipe: str,
     config: TrainConfig,
     reward: RewardDesign,

@@ -33,7 +33,7 @@ from workbench.runlog import StoredIteration
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Selection:
 def improve_by_rft(
     policy: CausalLMPolicy,
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     reward: RewardDesign,
     config: TrainConfig,
     seed: int,
@@ -149,7 +149,7 @@ def tasks_of_rft(tasks: Sequence[Task], num: int, seed: int) -> list[Task]:
 def _sample(
     policy: CausalLMPolicy,
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     reward: RewardDesign,
     config: TrainConfig,
     seed: int,

@@ -20,7 +20,7 @@ from workbench.records import Group, Trajectory
 
 if TYPE_CHECKING:
     from workbench.evaluation import Evaluation
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Stopwatch:
     spent: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def sampling(self, sandbox: LocalSandbox) -> Iterator[None]:
+    def sampling(self, sandbox: Sandbox) -> Iterator[None]:
         """Time the block as sampling, and what the sandbox uses meanwhile as the sandbox's."""
         before = sandbox.stats.cpu_s
         with self._both("sampling"):

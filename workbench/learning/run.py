@@ -32,7 +32,7 @@ from workbench.runlog import RUNS, RunLog, as_stored, load_run
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
 """The default reward: hidden tests decide, and editing the visible ones costs."""
@@ -159,7 +159,7 @@ class Run:
 def train(
     policy: CausalLMPolicy,
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     recipe: Recipe = "rft",
     *,
     config: TrainConfig = TrainConfig(),

@@ -16,11 +16,11 @@ import numpy as np
 
 from workbench.grading import grade, grade_many
 from workbench.records import UNSCORABLE, Task, Verdict
-from workbench.sandbox import LocalSandbox
+from workbench.sandbox import Sandbox
 from workbench.tasks.mutators import mutations
 
 
-def random_edits(tasks: Sequence[Task], sandbox: LocalSandbox, tries: int, seed: int) -> np.ndarray:
+def random_edits(tasks: Sequence[Task], sandbox: Sandbox, tries: int, seed: int) -> np.ndarray:
     """(tasks, tries) of 1.0 where a random edit passes every hidden case, NaN = not judged."""
     rng = random.Random(f"random edits/{seed}")
     pairs = [(task, random_edit(task, rng)) for task in tasks for _ in range(tries)]
@@ -51,7 +51,7 @@ class Found:
     """Whether the reference is among the candidates at all."""
 
 
-def try_every_mutation(tasks: Sequence[Task], sandbox: LocalSandbox) -> list[Found]:
+def try_every_mutation(tasks: Sequence[Task], sandbox: Sandbox) -> list[Found]:
     """For each task, the candidates in order until one passes the visible cases."""
     with ThreadPoolExecutor(sandbox.workers, "search") as pool:
         return list(pool.map(lambda task: _search(task, sandbox), tasks))
@@ -87,7 +87,7 @@ def body_lines(lines: Sequence[str], name: str) -> list[int]:
     return body
 
 
-def _search(task: Task, sandbox: LocalSandbox) -> Found:
+def _search(task: Task, sandbox: Sandbox) -> Found:
     executions = 0
     reachable = task.reference[task.entry_file] in set(candidates(task))
     for executions, text in enumerate(candidates(task), 1):

@@ -31,7 +31,7 @@ from workbench.reproduce.claims import Order
 from workbench.reproduce.jobs import Job, run_jobs
 from workbench.reproduce.report import about, base_hash, over_seeds, percent, publish, table
 from workbench.rewards import totals
-from workbench.sandbox import LocalSandbox, open_sandbox
+from workbench.sandbox import Sandbox, open_sandbox
 from workbench.stats import Interval, bootstrap_tasks, paired_difference, pass_at_k, wilson
 from workbench.tasks import load_tasks
 
@@ -120,7 +120,7 @@ def sample(
             "same_as_headline": same, "tasks": rows}  # fmt: skip
 
 
-def policy_of(stage: str, seed: int, order: Order, sandbox: LocalSandbox) -> CausalLMPolicy:
+def policy_of(stage: str, seed: int, order: Order, sandbox: Sandbox) -> CausalLMPolicy:
     """The policy a headline seed had at a stage."""
     run = headline.seed_folder(order, seed) / "run"
     if stage == "rl":
@@ -138,7 +138,7 @@ def policy_of(stage: str, seed: int, order: Order, sandbox: LocalSandbox) -> Cau
 
 
 def attempt(
-    policy: CausalLMPolicy, tasks: Sequence[Task], sandbox: LocalSandbox, attempts: int, seed: int
+    policy: CausalLMPolicy, tasks: Sequence[Task], sandbox: Sandbox, attempts: int, seed: int
 ) -> list[dict[str, Any]]:
     """One row a task: attempts judged, solved, and solved by restoring the original line."""
     groups = rollout_many(policy, tasks, sandbox, attempts, seed)

@@ -1,8 +1,9 @@
-"""Where untrusted programs run: a local sandbox, and what it guarantees on this machine.
+"""Where untrusted programs run: on this machine or in containers, and what that guarantees.
 
 Stage: sandbox. Programs and inputs in, plain data out; no verdicts (see `grading`).
 """
 
+from workbench.sandbox.base import Sandbox
 from workbench.sandbox.guarantees import Guarantee, Guarantees
 from workbench.sandbox.languages import LANGUAGES, Language
 from workbench.sandbox.local import LocalSandbox, open_sandbox
@@ -23,6 +24,7 @@ __all__ = [
     "Language",
     "LocalSandbox",
     "ProgramResult",
+    "Sandbox",
     "SandboxStats",
     "TestsResult",
     "open_sandbox",

@@ -30,7 +30,7 @@ FIXED = {"CORE": 0, "FSIZE": 16 << 20, "NOFILE": 64, "MEMLOCK": 0}
 """Resource limits of every run, besides those its request names; inherited from the server."""
 OWN_USER = {"NPROC": 64}
 """Threads and processes; counted per user id, so only set where a server has one of its own."""
-_RUN_UIDS = 40_000, 20_000
+RUN_UIDS = 40_000, 20_000
 """A root server runs candidates under one of these user ids (first, count), one per server."""
 
 
@@ -227,7 +227,7 @@ def _children():
 
 
 def _run_uid(number):
-    first, count = _RUN_UIDS
+    first, count = RUN_UIDS
     return first + number % count
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from workbench.records import Limits
 from workbench.sandbox.worker import ENVIRONMENT
 
+PROBE_PREFIX = "workbench-probe-"
+"""The probe's files for it to break into are in a folder of this name, a process id, "-"..."""
 PROBE = '''
 import os
 
@@ -123,7 +125,7 @@ class Guarantees:
 
 def check(sandbox) -> Guarantees:
     """Run the probe in `sandbox` and tabulate what it could not do."""
-    with tempfile.TemporaryDirectory(prefix="workbench-probe-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"{PROBE_PREFIX}{os.getpid()}-") as folder:
         os.chmod(folder, 0o755)  # the walls must hold, not the folder's permissions
         secret, target = os.path.join(folder, "secret"), os.path.join(folder, "written")
         with open(secret, "w") as file:

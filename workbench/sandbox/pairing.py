@@ -47,9 +47,9 @@ class Solutions:
     """A run whose tests have ended has nobody to talk to."""
 
     def __init__(self, inner, harness):
-        """inner: descriptor of a socket to the tests' server; harness: module `candidate`."""
+        """inner: a socket to the tests' server; harness: module `modes`."""
         self.harness = harness
-        self._inner = _socket.socket(fileno=inner)
+        self._inner = inner
         self._pairs = False
 
     def channel(self):
@@ -95,9 +95,9 @@ class Tests:
     """A run whose solution has ended may still say so."""
 
     def __init__(self, inner, harness):
-        """inner: descriptor of a socket to the solutions' server; harness: `split_tests`."""
+        """inner: a socket to the solutions' server; harness: module `split_tests`."""
         self.harness = harness
-        self._inner = _socket.socket(fileno=inner)
+        self._inner = inner
 
     def channel(self):
         """As for `Solutions`; a socket, because descriptors go through it too."""
@@ -151,6 +151,11 @@ class Tests:
             if _NUMBER.unpack(data) == (number,):
                 break
         raise OSError("the solution's run did not start")
+
+
+def socket_of(descriptor):
+    """The socket that is open as `descriptor`."""
+    return _socket.socket(fileno=descriptor)
 
 
 def _hand(channel, data, descriptors):

@@ -13,7 +13,7 @@ import queue
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import replace
 
@@ -32,8 +32,9 @@ MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 20_000, 256 << 20
 class Pool:
     """Servers of one kind that share a queue; equal requests get the first one's response."""
 
-    def __init__(self, workers: int, reuse: bool, strongest: int, setup: dict | None = None):
-        """setup: as for `Worker`. Raises RuntimeError if no server can be started."""
+    def __init__(self, start: Callable, workers: int, reuse: bool, strongest: int):
+        """start(tier) starts one server: see `worker.Worker`. Raises RuntimeError if none can be
+        started."""
         self.workers = workers
         self._reuse = reuse
         self._owner = os.getpid()
@@ -44,16 +45,16 @@ class Pool:
         self._kept_bytes = 0
         self._plans = Plans()
         self._jobs: queue.SimpleQueue = queue.SimpleQueue()
-        hello = self._start(strongest, setup)
+        hello = self._open(start, strongest)
         self.tier: int = hello["tier"]
         self.layers: tuple[str, ...] = tuple(hello["layers"])
         self.declined: tuple[tuple[int, str], ...] = tuple(map(tuple, hello["declined"]))
 
-    def _start(self, strongest: int, setup: dict | None) -> dict:
+    def _open(self, start: Callable, strongest: int) -> dict:
         started = []
         try:
             for _ in range(self.workers):  # all at once; then wait for each
-                started.append(Worker(strongest, setup=setup))
+                started.append(Worker(start, strongest))
             for worker in started:
                 worker.wait_ready()
         except BaseException as error:  # Ctrl-C too: no server is left behind

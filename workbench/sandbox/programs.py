@@ -52,9 +52,10 @@ class Toolboxes:
         """Those that have been used."""
         return tuple(self._opened.values())
 
-    def get(self, toolchain: Toolchain) -> Pool:
-        """The pool for a language. Raises Unavailable if its programs cannot run here."""
-        name = toolchain.language.name
+    def get(self, language: Language) -> tuple[Toolchain, Pool]:
+        """A language's commands and its pool. Raises Unavailable if its programs cannot run
+        here."""
+        toolchain, name = Toolchain(language), language.name
         with self._lock:
             if name in self._missing:
                 raise Unavailable(self._missing[name])
@@ -64,7 +65,7 @@ class Toolboxes:
                 except Unavailable as error:
                     self._missing[name] = str(error)
                     raise
-            return self._opened[name]
+            return toolchain, self._opened[name]
 
     def _open(self, toolchain):
         name = toolchain.language.name
@@ -87,6 +88,23 @@ class Toolboxes:
         """End all servers."""
         for box in self.opened:
             box.close()
+
+
+class NoToolboxes:
+    """In place of `Toolboxes` in containers, where only Python programs run."""
+
+    opened = ()
+
+    def get(self, language: Language) -> tuple[Toolchain, Pool]:
+        """Raises Unavailable."""
+        raise Unavailable(
+            f"{language.name} programs do not run in containers, only Python's: they need an image "
+            f"with {language.install}, and servers that use it there do not exist yet. Use "
+            'open_sandbox("local") on a machine that has it'
+        )
+
+    def close(self) -> None:
+        """Nothing was opened."""
 
 
 class Toolchain:
@@ -152,14 +170,14 @@ class Toolchain:
 
 def run_program(
     pool: Pool,
-    toolboxes: Toolboxes,
+    toolboxes: Toolboxes | NoToolboxes,
     files: Mapping[str, str],
     entry_file: str,
     stdin: str,
     limits: Limits,
     language: Language,
 ) -> ProgramResult:
-    """What `LocalSandbox.run_program` promises; its arguments have been checked."""
+    """What `Sandbox.run_program` promises; its arguments have been checked."""
     taken = {STDIN_FILE, PROGRAM} if language.compile else {STDIN_FILE}
     if names := taken & {path.split("/")[0] for path in files}:
         return ProgramResult("compile_error", message=f"the name {names.pop()!r} is taken")
@@ -167,8 +185,7 @@ def run_program(
         request = {"mode": "program", "entry_file": entry_file, "stdin": stdin}
         return _result(*pool.execute(request, files, limits), limits)
     try:
-        toolchain = Toolchain(language)
-        box = toolboxes.get(toolchain)
+        toolchain, box = toolboxes.get(language)
     except Unavailable as error:
         return ProgramResult("unscorable", message=str(error))
     return toolchain.run(box, files, entry_file, stdin, limits)

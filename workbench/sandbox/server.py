@@ -1,6 +1,6 @@
 """The sandbox's server process: looks which walls can be had here and serves behind them.
 
-Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER SIDE INNER SETUP`,
+Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER INNER FOLDER SIDE SETUP`,
 in a session of its own and with an environment made for it; never forked from the trainer (forking
 a large process is slow, and would show each run the trainer's memory). This first process tries
 the walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts
@@ -42,19 +42,22 @@ WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "mat
 """Loaded before the first fork because solutions often import them."""
 
 
-def main(control, parent, strongest, folder, side, inner, setup):
-    """Serve requests from descriptor `control` until process `parent` is gone."""
+def main(control, parent, kinds, folder, side, packages):
+    """Serve requests from the descriptors `control` until process `parent` is gone.
+
+    control: (where requests come from, where responses go to). kinds: walls to try, best first.
+    side: `pairing.Solutions` or `Tests`. packages: {name: folder} of those that runs can import.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     for name in WARM_MODULES:
         __import__(name)
-    side = _side(side, inner)
-    workspace.offer_packages(setup["packages"])
+    workspace.offer_packages(packages)
     for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
         del sys.modules[name]  # a candidate's own module may have that name
     if kernel.available():  # what a killed server leaves behind becomes this process's child
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        walls, declined = _choose(strongest, folder, control, side, setup)
+        walls, declined = _choose(kinds, folder, control, side)
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
@@ -68,7 +71,8 @@ def main(control, parent, strongest, folder, side, inner, setup):
         removal.remove_folder(folder)
 
 
-def _side(name, inner):
+def side_of(name, inner):
+    """The side called `name`; inner: what it says to, or hears from, a server of the other side."""
     if name == "tests":
         from workbench.sandbox import split_tests  # more modules, which solutions need not carry
 
@@ -76,18 +80,21 @@ def _side(name, inner):
     return pairing.Solutions(inner, modes)
 
 
-def _choose(strongest, folder, control, side, setup):
-    """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
+def kinds_of_walls(strongest, setup):
+    """Every kind that can be tried here and is no stronger than that tier, the strongest first."""
     reads, kind = setup["reads"], toolbox if setup["programs"] else confine
     kinds = [confine.Minimal(reads)]
     if kernel.available():
         kinds = [kind.Namespaces(False, reads), kind.Filters(reads), *kinds]
         if os.geteuid() == 0:
             kinds.insert(0, kind.Namespaces(True, reads))
+    return [walls for walls in kinds if walls.tier <= strongest]
+
+
+def _choose(kinds, folder, control, side):
+    """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
     declined = []
     for walls in kinds:
-        if walls.tier > strongest:
-            continue
         reason = _try(walls, folder, control, side)
         if not reason:
             return walls, declined
@@ -142,7 +149,7 @@ def _start(walls, folder, control, side, report, work):
 
 def _serve(server, control, hello):
     text = json.dumps(hello).encode()
-    wire.write_all(control, wire.HELLO.pack(len(text)) + text)
+    wire.write_all(control[1], wire.HELLO.pack(len(text)) + text)
     server.serve()
 
 
@@ -159,6 +166,13 @@ def _watch_over(server, alive, parent):
 
 
 if __name__ == "__main__":
-    _control, _parent, _tier, _folder, _name, _inner, _setup = sys.argv[1:]
-    _numbers = map(int, (_control, _parent, _tier))
-    main(*_numbers, _folder, _name, int(_inner), json.loads(_setup))
+    _socket, _parent, _tier, _inner = map(int, sys.argv[1:5])
+    _folder, _name, _setup = *sys.argv[5:7], json.loads(sys.argv[7])
+    main(
+        (_socket, _socket),
+        _parent,
+        kinds_of_walls(_tier, _setup),
+        _folder,
+        side_of(_name, pairing.socket_of(_inner)),
+        _setup["packages"],
+    )

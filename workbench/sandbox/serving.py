@@ -1,6 +1,6 @@
 """The sandbox server's loop: one request, one confined fork, one response.
 
-Stage: sandbox (server side). Requests come in through a socket (`wire`), walls from `confine`;
+Stage: sandbox (server side). Requests come in through a stream (`wire`), walls from `confine`;
 the answers of a run go back as the bytes it wrote, which this process never parses. A run is
 ended at its CPU limit, at its wall-clock deadline, when it says too much, or when the trainer or
 the other run of its pair (`pairing`) is gone. What it prints is kept, up to a limit (`streams`).
@@ -25,6 +25,7 @@ TICK_S = 0.02
 class Server:
     """Answers requests one after another behind `walls`, one of the classes in `confine`.
 
+    control: the descriptors requests come from and responses go to; one socket may be both.
     The fork for the next request is made and confined while no request waits; it is used once.
     What passes through here stays in buffers that are wiped: the next fork is a copy of this
     process, and must not find the program, the answers or the output of the one before.
@@ -32,7 +33,7 @@ class Server:
 
     def __init__(self, control, walls, side):
         """side: what this server's runs execute and how they are paired (see `pairing`)."""
-        self._control = control
+        self._control, self._replies = control
         self._walls = walls
         self._side = side
         self._body = bytearray(1 << 16)
@@ -58,7 +59,7 @@ class Server:
             ending, said, run = self.run(body, *limits, number if paired else None)
             head = wire.RESPONSE.pack(number, *map(len, said), *ending)
             for data in (head, *said):
-                wire.write_all(self._control, data)
+                wire.write_all(self._replies, data)
             body[:] = bytes(size)
             if run is not None:
                 self._rooms.wipe(run)

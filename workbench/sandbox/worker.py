@@ -1,35 +1,24 @@
 """The trainer's end of the sandbox servers: start them, ask them, end them.
 
 Stage: sandbox. A worker has one server for solutions and, from its first `SplitBody` on, a second
-one that is only ever given tests. Used by one thread at a time. Left out: queues and reuse, which
-`local` adds.
+one that is only ever given tests. Used by one thread at a time. Left out: where servers run
+(`process` on this machine, `docker.container` in a container), queues and reuse, which `pool` adds.
 """
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import json
-import os
-import secrets
-import socket
-import subprocess
-import sys
-import tempfile
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
-from workbench.sandbox import removal, wire
+from workbench.sandbox import wire
 from workbench.sandbox.responses import Response, killed_from_outside
 
 START_S = 60.0
 """A server that has not said hello after this long is given up."""
 GRACE_S = 15.0
 """A server that has not answered this long after a run's wall-clock deadline is given up."""
-END_S = 5.0
-"""A server that has not ended this long after its socket was closed is killed."""
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -41,8 +30,6 @@ ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "1",  # else each thread sets 64 MiB of the run's address space aside
 }
 """All the environment a server and its runs have, besides HOME and TMPDIR."""
-PACKAGES = ("numpy",)
-"""Packages of this environment that programs may import; not loaded before one does."""
 TESTS_LONGER_S = 2.0
 """Tests may go on for this long after their solution's deadline, to say that it did not answer."""
 
@@ -61,101 +48,95 @@ class ServerGone(Exception):
 
 
 class Worker:
-    """One server process; `hello` says what it found."""
+    """A server for solutions and one for tests, wherever they run; `hello` says what was found."""
 
-    def __init__(self, strongest, inner=None, setup=None):
-        """Start a server; `wait_ready` must follow.
+    def __init__(self, start, strongest):
+        """Start a server with start(strongest); `wait_ready` must follow.
 
-        inner: the socket to a server for solutions, if this is to be one for tests.
-        setup: what its runs may read, import and start (see `server`); None = Python and those
-            of PACKAGES that this environment has, nothing else of the environment.
+        start: gives an object with `stream`, which is read and written like a socket; with
+            `start_tests()`, which starts a server for tests beside it and gives its stream; and
+            with `end()`, which ends both, leaves nothing behind and may be called more than once.
+            What cannot be started is ServerGone.
         """
-        self.setup = setup or _python_setup()
-        side = "solutions" if inner is None else "tests"
-        self._inner = self._tests = None
-        if inner is None:
-            self._inner, inner = socket.socketpair()
-        self._strongest = strongest
-        self._socket, theirs = socket.socketpair()
-        name = f"workbench-sandbox-{os.getpid()}-{secrets.token_hex(4)}"
-        self._folder = os.path.join(tempfile.gettempdir(), name)
-        script = Path(__file__).with_name("server.py")
-        # -P -s -S and this environment do what -I would, and keep PYTHONHASHSEED: a program that
-        # lists a set must give the same answer from every server.
-        command = [getattr(sys, "_base_executable", sys.executable), "-P", "-s", "-S", str(script)]
-        arguments = [str(theirs.fileno()), str(os.getpid()), str(strongest), self._folder]
-        arguments += [side, str(inner.fileno()), json.dumps(self.setup)]
-        try:
-            self._process = subprocess.Popen(
-                command + arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=ENVIRONMENT,
-                cwd="/",
-                pass_fds=[theirs.fileno(), inner.fileno()],
-                start_new_session=True,  # the keyboard's Ctrl-C is not for the servers
-            )
-        except OSError as error:
-            self._socket.close()
-            raise ServerGone(f"could not start {command[0]}: {error}") from None
-        finally:
-            theirs.close()
-            inner.close()
+        self._start = start
+        self.server = start(strongest)
+        self._solutions, self._tests = Line(self.server.stream), None
         self._number = 0
         self.hello = None
+
+    def another(self):
+        """A new worker like this one, which must have said hello; no stronger than this one."""
+        return Worker(self._start, self.hello["tier"])
 
     def wait_ready(self):
         """Wait for the server's hello: a dict of tier, layers and what was declined."""
         if self.hello is None:
-            self._socket.settimeout(START_S)
-            try:
-                (size,) = wire.HELLO.unpack(self._receive(wire.HELLO.size))
-                self.hello = json.loads(bytes(self._receive(size)))
-            except OSError as error:
-                raise ServerGone(f"the sandbox server did not start: {error}") from None
+            self.hello = self._solutions.receive_hello()
 
     def ask(self, body, limits):
         """The Response to one request, bytes or a SplitBody. Raises ServerGone; the worker is then
         of no more use."""
         self._number += 1
         if not isinstance(body, SplitBody):
-            self._send(self._number, body, limits)
-            return self._answer(self._number, limits)
-        tests = self._server_for_tests()
+            self._solutions.send(self._number, body, limits)
+            return self._solutions.receive(self._number, limits)
+        tests = self._line_to_tests()
         longer = replace(limits, wall_s=limits.wall_s + TESTS_LONGER_S)
-        self._send(self._number, body.solution, limits, paired=True)
-        tests._send(self._number, body.tests, longer, paired=True)
-        response = self._answer(self._number, longer)
-        return replace(response, tests=tests._answer(self._number, longer))
+        self._solutions.send(self._number, body.solution, limits, paired=True)
+        tests.send(self._number, body.tests, longer, paired=True)
+        response = self._solutions.receive(self._number, longer)
+        return replace(response, tests=tests.receive(self._number, longer))
 
-    def _server_for_tests(self):
+    def _line_to_tests(self):
         if self._tests is None:
-            self._tests = Worker(self._strongest, self._inner, self.setup)
-        self._tests.wait_ready()
-        if self._tests.hello["tier"] != self.hello["tier"]:
-            raise ServerGone(
-                f"the server for tests has tier {self._tests.hello['tier']}, the one for "
-                f"solutions {self.hello['tier']}"
-            )
+            line = Line(self.server.start_tests())
+            tier = line.receive_hello()["tier"]
+            if tier != self.hello["tier"]:
+                raise ServerGone(
+                    f"the server for tests has tier {tier}, the one for solutions "
+                    f"{self.hello['tier']}"
+                )
+            self._tests = line
         return self._tests
 
-    def _send(self, number, body, limits, paired=False):
+    def close(self):
+        """End the servers and whatever they run; nothing is left behind."""
+        self.server.end()
+
+
+class Line:
+    """What is said over the stream of one server. Every method raises ServerGone if it fails."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def receive_hello(self):
+        """What the server says when it is ready: a dict."""
+        self._stream.settimeout(START_S)
+        try:
+            (size,) = wire.HELLO.unpack(self._read(wire.HELLO.size))
+            return json.loads(bytes(self._read(size)))
+        except OSError as error:
+            raise ServerGone(f"the sandbox server did not start: {error}") from None
+
+    def send(self, number, body, limits, paired=False):
+        """Send a request; paired: it meets the one of that number at the other server."""
         head = wire.REQUEST.pack(
             number, len(body), limits.cpu_s, limits.wall_s, limits.memory_mb, limits.output_kb,
             paired,
         )  # fmt: skip
-        self._socket.settimeout(limits.wall_s + GRACE_S)
+        self._stream.settimeout(limits.wall_s + GRACE_S)
         try:
-            self._socket.sendall(head + body)
+            self._stream.sendall(head + body)
         except OSError as error:
             raise ServerGone(f"the sandbox server failed: {error}") from None
 
-    def _answer(self, expected, limits):
-        self._socket.settimeout(limits.wall_s + GRACE_S)
+    def receive(self, expected, limits):
+        """The Response to the request of that number."""
+        self._stream.settimeout(limits.wall_s + GRACE_S)
         try:
-            number, *rest = wire.RESPONSE.unpack(self._receive(wire.RESPONSE.size))
-            payload, stdout, stderr = (bytes(self._receive(size)) for size in rest[:3])
+            number, *rest = wire.RESPONSE.unpack(self._read(wire.RESPONSE.size))
+            payload, stdout, stderr = (bytes(self._read(size)) for size in rest[:3])
         except OSError as error:
             raise ServerGone(f"the sandbox server failed: {error}") from None
         if number != expected:
@@ -166,42 +147,11 @@ class Worker:
             stdout=stdout, stderr=stderr, stdout_cut=bool(cut & 1), stderr_cut=bool(cut & 2),
         )  # fmt: skip
 
-    def close(self):
-        """End the server and whatever it runs, and the one for its tests; nothing stays behind."""
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)  # the server ends its run, then itself
-        except OSError:
-            pass  # it has ended already
-        if self._tests is not None:
-            self._tests.close()
-        if self._inner is not None:
-            self._inner.close()
-        try:
-            self._process.wait(timeout=END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._socket.close()
-        removal.remove_folder(self._folder)
-
-    def _receive(self, size):
-        data = wire.receive(self._socket.recv_into, size)
+    def _read(self, size):
+        data = wire.receive(self._stream.recv_into, size)
         if data is None:
             raise ConnectionError("it closed the connection")
         return data
-
-
-@functools.cache
-def _python_setup():
-    """The setup of servers that run Python: PACKAGES, each with the libraries it brings."""
-    packages = {}
-    for name in PACKAGES:
-        spec = importlib.util.find_spec(name)  # finds it, does not import it
-        if spec is not None and spec.origin is not None:
-            packages[name] = os.path.dirname(os.path.realpath(spec.origin))
-    beside = (f"{folder}.libs" for folder in packages.values())
-    reads = [*packages.values(), *filter(os.path.isdir, beside)]
-    return {"reads": reads, "packages": packages, "programs": False}
 
 
 class Keeper:
@@ -215,8 +165,7 @@ class Keeper:
     def __init__(self, jobs, worker):
         self._jobs = jobs
         self._worker = worker
-        self._strongest = worker.hello["tier"]
-        self._setup = worker.setup
+        self._first = worker
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="sandbox keeper", daemon=True)
         self._thread.start()
@@ -254,7 +203,7 @@ class Keeper:
                 if self._closing:
                     raise RuntimeError("the sandbox was closed")
                 if self._worker is None:
-                    self._worker = Worker(self._strongest, setup=self._setup)
+                    self._worker = self._first.another()
                     restarts += 1
                 self._worker.wait_ready()
                 response = self._worker.ask(body, limits)

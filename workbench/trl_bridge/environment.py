@@ -17,7 +17,7 @@ from workbench.records import Action, SamplerSettings, Task, Trajectory, Turn
 from workbench.rewards import RewardDesign, all_pass, tampered
 
 if TYPE_CHECKING:
-    from workbench.sandbox import LocalSandbox
+    from workbench.sandbox import Sandbox
 
 HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
 """Solved counts; editing the tests costs."""
@@ -29,7 +29,7 @@ cannot fit is dropped and the rollout ends right after the command that caused i
 
 def bugfix_environment(
     tasks: Sequence[Task],
-    sandbox: LocalSandbox,
+    sandbox: Sandbox,
     *,
     reward: RewardDesign = HONEST,
     max_turns: int = 8,
@@ -57,7 +57,7 @@ class BugfixEnvironment:
     def __init__(
         self,
         tasks: Mapping[str, Task],
-        sandbox: LocalSandbox,
+        sandbox: Sandbox,
         reward: RewardDesign,
         max_turns: int,
     ):
