@@ -25,7 +25,9 @@ def unpack(body, box):
     """The request in `body`, its files written to folder `box`; nothing untrusted runs yet, so
     whatever is raised here (a full disk) is not the candidate's doing."""
     request = encoding.parse_json(body.decode())
-    _write_files(request["files"], box)
+    for path in request["files"]:
+        sys.modules.pop(path.split("/")[0].removesuffix(".py"), None)  # it may have its own json.py
+    write_files(request["files"], box)
     return request
 
 
@@ -40,6 +42,13 @@ def run(request, pipe, box):
         _run_tests(request, pipe, box)
 
 
+def trial():
+    """(request, the lines it must give) of a first run that shows that the walls hold."""
+    request = {"mode": "call", "files": {"a.py": "def f():\n    return 1\n"},
+               "entry_file": "a.py", "entry_point": "f", "inputs": [{"tuple": []}]}  # fmt: skip
+    return request, wire.VALUE + b"1\n" + wire.END + b"\n"
+
+
 def warm_up():
     """Do once, on harmless text, what every run does; the memory a fork must copy for it is then
     copied while nobody waits."""
@@ -48,9 +57,9 @@ def warm_up():
     encoding.dump_bytes(names["f"](*encoding.decode(encoding.parse_json('{"tuple":[[1,2]]}'))))
 
 
-def _write_files(files, box):
+def write_files(files, box):
+    """Write {path: text} below the folder `box`."""
     for path, text in files.items():
-        sys.modules.pop(path.split("/")[0].removesuffix(".py"), None)  # it may have its own json.py
         if "/" in path:
             os.makedirs(os.path.dirname(f"{box}/{path}"), exist_ok=True)
         file = os.open(f"{box}/{path}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -109,9 +118,9 @@ def _run_cases(request, modules, pipe, box):
             value = function(*encoding.decode(args))
             line = wire.VALUE + encoding.dump_bytes(value, flatten=True)
         except BaseException as error:  # SystemExit too: a candidate may raise anything
-            line = wire.ERROR + _dump([_status(error, "error"), describe(error, box)])
-        _say(pipe, line)
-    _say(pipe, wire.END)
+            line = wire.ERROR + dump([_status(error, "error"), describe(error, box)])
+        say(pipe, line)
+    say(pipe, wire.END)
 
 
 def _load(request, modules, pipe, box):
@@ -124,7 +133,7 @@ def _load(request, modules, pipe, box):
     except AttributeError as error:
         if error.obj is sys.modules.get(name) and error.name == entry_point:
             text = f"NameError {entry_file}: function '{entry_point}' is not defined"
-            _say(pipe, wire.NOT_LOADED + _dump(["compile_error", text]))
+            say(pipe, wire.NOT_LOADED + dump(["compile_error", text]))
         else:
             _say_not_loaded(error, pipe, box)
     except BaseException as error:
@@ -134,7 +143,7 @@ def _load(request, modules, pipe, box):
 
 def _say_not_loaded(error, pipe, box):
     kind = wire.LEFT if isinstance(error, SystemExit) else wire.NOT_LOADED
-    _say(pipe, kind + _dump([_status(error, "compile_error"), describe(error, box)]))
+    say(pipe, kind + dump([_status(error, "compile_error"), describe(error, box)]))
 
 
 def _run_tests(request, pipe, box):
@@ -157,8 +166,8 @@ def _run_tests(request, pipe, box):
         elif not (kind == "Expr" and type(statement.value).__name__ == "Constant"):
             number += 1
             status, message = run_test(statement, source, path, namespace, box)
-            _say(pipe, wire.TEST + _dump([f"test:{number}", status, message]))
-    _say(pipe, wire.END)
+            say(pipe, wire.TEST + dump([f"test:{number}", status, message]))
+    say(pipe, wire.END)
 
 
 def run_test(statement, source, path, namespace, box):
@@ -209,11 +218,11 @@ def _segment(source, node):
 
 
 def _shown(value):
-    text = _without_addresses(repr(value))
+    text = without_addresses(repr(value))
     return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 3] + "..."
 
 
-def _without_addresses(text):
+def without_addresses(text):
     """`text` without what "<function f at 0x7f12a4f8>" says about memory: it differs from run to
     run, a policy reads it, and one digit changes everything it samples afterwards."""
     first, *rest = text.split(" at 0x")
@@ -231,7 +240,7 @@ def describe(error, box):
         if isinstance(error, SyntaxError) and error.filename:
             place, text = f"{error.filename}:{error.lineno}", str(error.msg)
         else:
-            place, text = _place(error.__traceback__, box), _without_addresses(str(error))
+            place, text = _place(error.__traceback__, box), without_addresses(str(error))
     except BaseException:  # the candidate's own __str__ may do anything
         place, text = "", "(its message could not be read)"
     where = f"{kind} {place}".rstrip().replace(f"{box}/", "")
@@ -249,11 +258,13 @@ def _place(traceback, box):
     return place
 
 
-def _dump(value):
+def dump(value):
+    """JSON as bytes."""
     return json.dumps(value).encode()
 
 
-def _say(pipe, line):
+def say(pipe, line):
+    """Write one line to the result pipe."""
     data = memoryview(line + b"\n")
     while data:
         data = data[os.write(pipe, data) :]

@@ -40,6 +40,7 @@ class Minimal:
     def __init__(self):
         self.layers = ["own session", "resource limits", "scrubbed environment"]
         self.box = ""
+        self.shown = ()  # folders a run may read besides the libraries
         self.uid = None
         self._folder = ""
 
@@ -96,11 +97,12 @@ class Filters(Minimal):
         if program is None:
             raise OSError(f"no table of system calls for {os.uname().machine}")
         self._filter = kernel.prepare_filter(program)
-        if os.geteuid() == 0 and filetree.readable_by_all(os.path.dirname(os.__file__)):
+        folders = (os.path.dirname(os.__file__), *self.shown)
+        if os.geteuid() == 0 and all(map(filetree.readable_by_all, folders)):
             self.uid = _run_uid(os.getppid())
         os.chmod(folder, 0o711)
         kernel.drop_capability_bounds()
-        self._ruleset = landlock.build(filetree.libraries(), ["/dev/null"], folder)
+        self._ruleset = landlock.build(filetree.libraries(self.shown), ["/dev/null"], folder)
         self.layers += ["no new privileges", "seccomp", "Landlock", "capabilities dropped"]
 
     def enter(self, pipe, requests):
@@ -148,7 +150,7 @@ class Namespaces(Minimal):
         self._pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         program = seccomp.build(os.uname().machine, own_world=True)
         self._filter = kernel.prepare_filter(program) if program else None
-        filetree.make_root(self.box)
+        filetree.make_root(self.box, self.shown)
         kernel.drop_capability_bounds()
         os.environ.update(HOME=self.box, TMPDIR=self.box)
         self.layers += ["namespaces: pid, mount, ipc, net, uts"]

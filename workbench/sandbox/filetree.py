@@ -1,7 +1,7 @@
 """The files a run can see: which they are, and (tier 3) a root folder that holds nothing else.
 
 Stage: sandbox (server side). Called once in the server, before the first run. Left out:
-site-packages, so that only the standard library can be imported.
+site-packages: only the standard library can be imported, and what a server is told to show.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import sys
 from workbench.sandbox import kernel
 
 
-def libraries():
-    """Paths a Python program needs to read: the interpreter's and the system's libraries."""
+def libraries(more=()):
+    """Paths a Python program needs to read: the interpreter's and the system's libraries, and
+    `more` (the packages a suite is run with)."""
     found = [os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")]
     found += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
     found += ["/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom"]
-    return [path for path in found if os.path.exists(path)]
+    return [path for path in (*found, *more) if os.path.exists(path)]
 
 
 def readable_by_all(path):
@@ -29,12 +30,13 @@ def readable_by_all(path):
     return True
 
 
-def make_root(box):
-    """Leave the machine's file tree for a new one: libraries, read-only, and an empty `box`.
+def make_root(box, more=()):
+    """Leave the machine's file tree for a new one: libraries and `more`, read-only, and an empty
+    `box`.
 
     Raises OSError where mounting is refused; the process is then of no more use.
     """
-    sources = libraries()
+    sources = libraries(more)
     spots = ("/tmp", "/mnt", "/media", "/srv", "/opt", "/home", "/var/tmp")
     spot = next(
         (s for s in spots if os.path.isdir(s) and not any(p.startswith(s + "/") for p in sources)),

@@ -21,8 +21,9 @@ from typing import Any
 
 from workbench import encoding
 from workbench.records import Limits
-from workbench.sandbox import wire
+from workbench.sandbox import pytest_suites, wire
 from workbench.sandbox.guarantees import Guarantees, check
+from workbench.sandbox.inputs import check_files, check_limits, check_path, too_large_message
 from workbench.sandbox.results import (
     CallResult,
     CaseResult,
@@ -36,12 +37,7 @@ from workbench.sandbox.worker import Keeper, ServerGone, Worker
 
 MAX_REMEMBERED = 20_000
 """Results kept for reuse; the oldest is dropped first."""
-MIN_MEMORY_MB = 64
-"""Below this the interpreter itself does not fit."""
-MAX_MEMORY_MB, MAX_LIMIT_S = 1 << 24, 86_400
-"""Above these a limit limits nothing, and the system calls that set it overflow."""
-MAX_NAME_BYTES = 255
-"""Longest name of a file or folder on common systems."""
+
 
 
 def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> LocalSandbox:
@@ -68,8 +64,12 @@ def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> Lo
 class LocalSandbox:
     """Runs untrusted programs in confined forks of warm servers; see `guarantees()`."""
 
-    def __init__(self, *, workers: int = 2, reuse: bool = True, strongest: int = 3):
+    def __init__(
+        self, *, workers: int = 2, reuse: bool = True, strongest: int = 3, packages: tuple = ()
+    ):
         self.workers = workers
+        self._packages = packages
+        self._suites: LocalSandbox | None = None  # servers with pytest, once they are asked for
         self._reuse = reuse
         self._owner = os.getpid()
         self._lock = threading.Lock()
@@ -92,7 +92,7 @@ class LocalSandbox:
         started = []
         try:
             for _ in range(self.workers):  # all at once; then wait for each
-                started.append(Worker(strongest))
+                started.append(Worker(strongest, self._packages))
             for worker in started:
                 worker.wait_ready()
         except BaseException as error:  # Ctrl-C too: no server is left behind
@@ -124,8 +124,8 @@ class LocalSandbox:
             "entry_point": entry_point,
             "inputs": [encoding.encode(tuple(args)) for args in inputs],
         }
-        _check_path(entry_file)
-        if too_large := _too_large(files):
+        check_path(entry_file)
+        if too_large := too_large_message(files):
             missing = (CaseResult("missing", error=too_large),) * len(inputs)
             return CallResult("compile_error", missing, too_large)
         response, reused = self._execute(request, files, limits)
@@ -139,18 +139,54 @@ class LocalSandbox:
         Every top-level statement that is not an import or a docstring is a test, named "test:1",
         "test:2", ...; it passes if it does not raise. Raises ValueError as `call` does.
         """
-        _check_path(tests_file)
-        if too_large := _too_large(files):
+        check_path(tests_file)
+        if too_large := too_large_message(files):
             return TestsResult("compile_error", (), too_large)
         request = {"mode": "tests", "tests_file": tests_file}
         response, reused = self._execute(request, files, limits)
         return replace(tests_result(response, limits), reused=reused)
 
+    def run_pytest(
+        self,
+        files: Mapping[str, str],
+        node_ids: Sequence[str] | None = None,
+        limits: Limits = Limits(cpu_s=10.0, wall_s=60.0),
+    ) -> TestsResult:
+        """What pytest says about a workspace: an outcome for each of `node_ids`; **forgeable**.
+
+        The first call starts servers of their own that have pytest loaded.
+
+        Args:
+            files: path -> text; pytest runs in their folder and reads their configuration.
+            node_ids: ids such as "tests/test_a.py::test_b[1]"; nothing else is run, and one that
+                does not report is "missing". None = every test that pytest finds.
+        Raises:
+            ValueError: as `call` does. RuntimeError: pytest is not installed here.
+        """
+        pytest_suites.check_workspace(files)
+        if too_large := too_large_message(files):
+            missing = tuple((name, "missing", too_large) for name in node_ids or ())
+            return TestsResult("compile_error", missing, too_large)
+        names = None if node_ids is None else list(node_ids)
+        request = {"mode": "pytest", "node_ids": names}
+        response, reused = self._with_pytest()._execute(request, files, limits)
+        return replace(pytest_suites.suite_result(response, names, limits), reused=reused)
+
+    def _with_pytest(self) -> LocalSandbox:
+        with self._lock:
+            if self._close.alive and self._suites is None:
+                self._suites = LocalSandbox(
+                    workers=self.workers, reuse=self._reuse, strongest=self.tier,
+                    packages=pytest_suites.packages(),
+                )  # fmt: skip
+            return self._suites or self  # a closed sandbox says so itself
+
     @property
     def stats(self) -> SandboxStats:
         """What has been executed so far (a snapshot)."""
         with self._lock:
-            return self._stats
+            own, suites = self._stats, self._suites
+        return own + suites.stats if suites is not None else own
 
     def guarantees(self) -> Guarantees:
         """A table of what holds here, found by a program that tries to break it from inside."""
@@ -159,6 +195,10 @@ class LocalSandbox:
     def close(self) -> None:
         """End every server and what it runs. A call that is under way raises RuntimeError."""
         self._close()
+        with self._lock:  # whoever is starting them now has finished then
+            suites = self._suites
+        if suites is not None:
+            suites.close()
 
     def __enter__(self) -> LocalSandbox:
         return self
@@ -171,11 +211,8 @@ class LocalSandbox:
         return f"<LocalSandbox {self.name}, {self.workers} workers, {state}: {self.stats}>"
 
     def _execute(self, request, files, limits) -> tuple[Response, bool]:
-        for path, text in files.items():
-            _check_path(path)
-            if not isinstance(text, str):
-                raise ValueError(f"files: expected text for {path!r}, got {type(text).__name__}")
-        _check_limits(limits)
+        check_files(files)
+        check_limits(limits)
         body = json.dumps(request | {"files": dict(files)}, sort_keys=True).encode()
         key = hashlib.sha256(body + repr(limits).encode()).digest()
         future, reused = self._find_or_submit(key, body, limits)
@@ -247,28 +284,3 @@ def _refuse(future: Future) -> None:
         future.set_exception(RuntimeError("the sandbox was closed"))
     except InvalidStateError:  # somebody else said so first
         pass
-
-
-def _check_path(path: str) -> None:
-    parts = path.split("/")
-    if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
-    if not all(len(os.fsencode(part)) <= MAX_NAME_BYTES for part in parts):
-        raise ValueError(f"expected names of at most {MAX_NAME_BYTES} bytes, got {path!r:.80}")
-
-
-def _check_limits(limits: Limits) -> None:
-    seconds = (limits.cpu_s, limits.wall_s)
-    if not all(0 < value <= MAX_LIMIT_S for value in seconds) or not (
-        isinstance(limits.memory_mb, int) and MIN_MEMORY_MB <= limits.memory_mb <= MAX_MEMORY_MB
-    ):
-        raise ValueError(
-            f"limits: expected cpu_s and wall_s above 0 and at most {MAX_LIMIT_S}, memory_mb a "
-            f"whole number from {MIN_MEMORY_MB} to {MAX_MEMORY_MB}, got {limits}"
-        )
-
-
-def _too_large(files: Mapping[str, str]) -> str:
-    size = sum(len(text) for text in files.values() if isinstance(text, str))
-    limit = wire.MAX_SOURCE_BYTES
-    return f"the workspace has {size} characters, more than {limit}" if size > limit else ""

@@ -7,8 +7,9 @@ out: any judgement, which is grading's work.
 from __future__ import annotations
 
 import json
+import operator
 import signal
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Literal
 
 from workbench import encoding
@@ -81,6 +82,10 @@ class SandboxStats:
     restarts: int = 0
     """Servers that had to be started again."""
 
+    def __add__(self, other: SandboxStats) -> SandboxStats:
+        """Both together."""
+        return SandboxStats(*map(operator.add, astuple(self), astuple(other)))
+
 
 @dataclass(frozen=True)
 class Response:
@@ -100,7 +105,7 @@ class Response:
     """How often the server had to be started again for this."""
 
 
-class _Malformed(Exception):
+class Malformed(Exception):
     """The run wrote something on the result pipe that our side of it would not have written."""
 
 
@@ -111,12 +116,12 @@ def call_result(response, num_inputs, limits):
     try:
         cases, status, message, complete = _read(response.payload, _read_case)
         if len(cases) > num_inputs or (complete and not status and len(cases) < num_inputs):
-            raise _Malformed(f"{len(cases)} answers to {num_inputs} inputs")
-    except _Malformed as error:
+            raise Malformed(f"{len(cases)} answers to {num_inputs} inputs")
+    except Malformed as error:
         broken = CaseResult("error", error="the result pipe was written to")
         return CallResult("crash", (broken,) * num_inputs, str(error), response.cpu_s)
     if not complete and not status:
-        status, message = _how_it_ended(response, limits)
+        status, message = how_it_ended(response, limits)
         if len(cases) < num_inputs and status != "sandbox_error":
             broke = status if status in ("timeout", "memory") else "error"
             cases.append(CaseResult(broke, error=message))
@@ -130,10 +135,10 @@ def tests_result(response, limits):
         return TestsResult("sandbox_error", (), _text(response.payload))
     try:
         outcomes, status, message, complete = _read(response.payload, _read_test)
-    except _Malformed as error:
+    except Malformed as error:
         return TestsResult("crash", (), str(error), response.cpu_s)
     if not complete and not status:
-        status, message = _how_it_ended(response, limits)
+        status, message = how_it_ended(response, limits)
         broke = status if status in ("timeout", "memory") else "error"
         outcomes.append((f"test:{len(outcomes) + 1}", broke, message))
     return TestsResult(status or "ok", tuple(outcomes), message, response.cpu_s)
@@ -146,22 +151,22 @@ def _read(payload, read_answer):
     answers, status, message, complete = [], "", "", False
     for line in lines:
         if complete or status:
-            raise _Malformed("more answers after the last one")
+            raise Malformed("more answers after the last one")
         kind, body = line[:1], line[1:]
         if kind == wire.END and not body:
             complete = True
         elif kind in (wire.NOT_LOADED, wire.LEFT):
-            status, message = _strings(body, 2)
+            status, message = strings(body, 2)
             if kind == wire.LEFT:
                 status = "crash"
             elif status not in ("compile_error", "memory"):
-                raise _Malformed(f"status {status!r:.40}")
+                raise Malformed(f"status {status!r:.40}")
             if answers and read_answer is _read_case:
-                raise _Malformed("answers from a program that was not loaded")
+                raise Malformed("answers from a program that was not loaded")
         else:
             answers.append(read_answer(kind, body))
     if unfinished and (complete or status):
-        raise _Malformed("more answers after the last one")
+        raise Malformed("more answers after the last one")
     return answers, status, message, complete
 
 
@@ -170,31 +175,32 @@ def _read_case(kind, body):
         if kind == wire.VALUE:
             return CaseResult("value", encoding.parse_bytes(body))
     except ValueError as error:
-        raise _Malformed(f"a value that is not plain data: {error}") from None
+        raise Malformed(f"a value that is not plain data: {error}") from None
     if kind != wire.ERROR:
-        raise _Malformed(f"a line starting with {kind!r}")
-    status, text = _strings(body, 2)
+        raise Malformed(f"a line starting with {kind!r}")
+    status, text = strings(body, 2)
     if status not in ("error", "memory"):
-        raise _Malformed(f"status {status!r:.40}")
+        raise Malformed(f"status {status!r:.40}")
     return CaseResult(status, error=text)
 
 
 def _read_test(kind, body):
     if kind != wire.TEST:
-        raise _Malformed(f"a line starting with {kind!r}")
-    name, status, message = _strings(body, 3)
+        raise Malformed(f"a line starting with {kind!r}")
+    name, status, message = strings(body, 3)
     if status not in ("passed", "wrong", "error", "memory"):
-        raise _Malformed(f"status {status!r:.40}")
+        raise Malformed(f"status {status!r:.40}")
     return name[:40], status, message
 
 
-def _strings(body, count):
+def strings(body, count):
+    """The `count` texts in a line's JSON list. Raises Malformed."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        raise _Malformed("a line that is not JSON") from None
+        raise Malformed("a line that is not JSON") from None
     if type(found) is not list or len(found) != count or any(type(x) is not str for x in found):
-        raise _Malformed(f"a line that is not {count} texts")
+        raise Malformed(f"a line that is not {count} texts")
     # half a surrogate pair cannot be written, printed or tokenized: shown as its escape instead
     return [text[:400].encode("utf-8", "backslashreplace").decode() for text in found]
 
@@ -208,7 +214,8 @@ def killed_from_outside(response, limits):
     return killed and response.cpu_s < limits.cpu_s
 
 
-def _how_it_ended(response, limits):
+def how_it_ended(response, limits):
+    """(status, message) of a run that ended before it said that it was done."""
     ended_by_kernel = response.exit_status in (-signal.SIGXCPU, -signal.SIGKILL)
     over_s = ended_by_kernel and response.cpu_s >= limits.cpu_s
     if response.ended == wire.CPU_LIMIT or (response.ended == wire.EXITED and over_s):

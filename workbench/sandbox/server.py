@@ -1,15 +1,17 @@
 """The sandbox's server process: looks which walls can be had here and serves behind them.
 
-Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER`, in a session of
-its own and with an environment made for it; never forked from the trainer (forking a large
-process is slow, and would show each run the trainer's memory). This first process tries the
-walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts the
-server proper (`serving`) behind the first that hold, and stays to end it when the trainer is
-gone. Few modules are loaded on purpose: forking costs by the page.
+Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER [NAME=PATH ...]`;
+with packages it is a server for pytest suites, whose runs can import them and the standard
+library. In a session of its own and with an environment made for it; never forked from the
+trainer (forking a large process is slow, and would show each run the trainer's memory). This
+first process tries the walls of `confine`, strongest first and no stronger than TIER, each in a
+child; then it starts the server proper (`serving`) behind the first that hold, and stays to end it
+when the trainer is gone. Few modules are loaded on purpose: forking costs by the page.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import select
@@ -22,28 +24,37 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
         sys.modules[_name] = type(sys)(_name)
         sys.modules[_name].__path__ = [_folder]
 
-from workbench.sandbox import confine, kernel, removal, serving, wire
+from workbench.sandbox import candidate, confine, kernel, removal, serving, wire
 
 WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "re", "string")
 """Loaded before the first fork because solutions often import them."""
 
 
-def main(control, parent, strongest, folder):
-    """Serve requests from descriptor `control` until process `parent` is gone."""
+def main(control, parent, strongest, folder, packages):
+    """Serve requests from descriptor `control` until process `parent` is gone.
+
+    packages: name -> folder of what pytest needs; empty for a server that runs candidates.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     for name in WARM_MODULES:
         __import__(name)
+    program = candidate
+    if packages:
+        from workbench.sandbox import pytest_run as program  # here: ordinary servers stay small
+
+        program.preload(packages)
     for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
         del sys.modules[name]  # a candidate's own module may have that name
     if kernel.available():  # what a killed server leaves behind becomes this process's child
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        walls, declined = _choose(strongest, folder, control)
+        make_server = functools.partial(serving.Server, control, program=program)
+        walls, declined = _choose(strongest, folder, make_server, tuple(packages.values()))
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
         server = _start(
-            walls, folder, control, report, lambda server: _serve(server, control, hello)
+            walls, folder, make_server, report, lambda server: _serve(server, control, hello)
         )
         os.close(held_by_server)
         _watch_over(server, alive, parent)
@@ -52,7 +63,7 @@ def main(control, parent, strongest, folder):
         removal.remove_folder(folder)
 
 
-def _choose(strongest, folder, control):
+def _choose(strongest, folder, make_server, shown):
     """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
     kinds = [confine.Minimal]
     if kernel.available():
@@ -62,22 +73,23 @@ def _choose(strongest, folder, control):
     declined = []
     for make in kinds:
         walls = make()
+        walls.shown = shown
         if walls.tier > strongest:
             continue
-        reason = _try(walls, folder, control)
+        reason = _try(walls, folder, make_server)
         if not reason:
             return walls, declined
         declined.append([walls.tier, reason])
     raise SystemExit(f"no run can be started on this machine: {declined}")
 
 
-def _try(walls, folder, control):
+def _try(walls, folder, make_server):
     """Why one run behind `walls` fails, or ""; in a child, which may get stuck half way."""
     reader, report = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            os.waitpid(_start(walls, folder, control, report, serving.Server.try_out), 0)
+            os.waitpid(_start(walls, folder, make_server, report, serving.Server.try_out), 0)
         except OSError as error:
             os.write(report, str(error).encode())
         finally:
@@ -91,7 +103,7 @@ def _try(walls, folder, control):
     return "" if text == b"ok" else text.decode("utf-8", "replace") or "the trial run said nothing"
 
 
-def _start(walls, folder, control, report, work):
+def _start(walls, folder, make_server, report, work):
     """Fork a server behind `walls` that does `work(server)`; its process id.
 
     Written to the descriptor `report`: "ok" after the work, or why it failed.
@@ -107,7 +119,7 @@ def _start(walls, folder, control, report, work):
         walls.prepare(folder)
         if kernel.available():
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-        work(serving.Server(control, walls))
+        work(make_server(walls))
         os.write(report, b"ok")
     except BaseException as error:
         os.write(report, f"{type(error).__name__}: {error}"[:300].encode())
@@ -134,4 +146,5 @@ def _watch_over(server, alive, parent):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    _packages = dict(argument.split("=", 1) for argument in sys.argv[5:])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], _packages)

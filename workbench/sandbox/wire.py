@@ -34,8 +34,9 @@ READY, FAILED = b"R", b"F"
 """First byte on the result pipe: the run is confined and starts / could not be confined."""
 
 VALUE, ERROR, TEST, NOT_LOADED, LEFT, END = b"v", b"e", b"t", b"c", b"x", b"."
+STARTED = b"s"
 """First byte of an answer line: a case's value, a case's error, a test's outcome, the program
-could not be loaded, the program left while loading, all is said."""
+could not be loaded, the program left while loading, all is said; of a suite, a test has begun."""
 
 
 def receive(read_into, size):

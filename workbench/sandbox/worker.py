@@ -45,8 +45,10 @@ class ServerGone(Exception):
 class Worker:
     """One server process; `hello` says what it found."""
 
-    def __init__(self, strongest):
-        """Start a server; `wait_ready` must follow. Nothing is imported from the environment."""
+    def __init__(self, strongest, packages=()):
+        """Start a server; `wait_ready` must follow. Nothing is imported from the environment but
+        `packages` ("name=folder", ...), which make it a server for pytest suites."""
+        self.packages = packages
         self._socket, theirs = socket.socketpair()
         name = f"workbench-sandbox-{os.getpid()}-{secrets.token_hex(4)}"
         self._folder = os.path.join(tempfile.gettempdir(), name)
@@ -57,7 +59,7 @@ class Worker:
         arguments = [str(theirs.fileno()), str(os.getpid()), str(strongest), self._folder]
         try:
             self._process = subprocess.Popen(
-                command + arguments,
+                [*command, *arguments, *packages],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -134,6 +136,7 @@ class Keeper:
         self._jobs = jobs
         self._worker = worker
         self._strongest = worker.hello["tier"]
+        self._packages = worker.packages
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="sandbox keeper", daemon=True)
         self._thread.start()
@@ -171,7 +174,7 @@ class Keeper:
                 if self._closing:
                     raise RuntimeError("the sandbox was closed")
                 if self._worker is None:
-                    self._worker = Worker(self._strongest)
+                    self._worker = Worker(self._strongest, self._packages)
                     restarts += 1
                 self._worker.wait_ready()
                 response = self._worker.ask(body, limits)
