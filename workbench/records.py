@@ -103,6 +103,12 @@ class Task:
     """Plausible mistakes, one for each weak spot."""
     test_code: str = ""
     """Assert-style hidden tests that `hidden` cannot state; "" where the cases say everything."""
+    hidden_tests: Mapping[str, str] = field(default_factory=dict)
+    """Of a repository: test files copied in after the episode, over whatever the agent left."""
+    fail_to_pass: tuple[str, ...] = ()
+    """Of a repository: ids of pytest tests that fail before the change and must pass after it."""
+    pass_to_pass: tuple[str, ...] = ()
+    """Of a repository: ids of pytest tests that pass before the change and must still pass."""
     tags: tuple[str, ...] = ()
     """Searchable labels such as "mutator:compare_swap" or "composition:sum/double/even"."""
     limits: Limits = Limits()
@@ -117,6 +123,16 @@ class Task:
     """Where the task comes from."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the row it was loaded from that have no place above, as plain JSON."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Ids of the pytest tests that decide; empty unless the task is a repository."""
+        return self.fail_to_pass + self.pass_to_pass
+
+    @property
+    def is_repository(self) -> bool:
+        """True if pytest tests decide (mode "shared"), not cases."""
+        return bool(self.required)
 
 
 @dataclass(frozen=True)
@@ -171,7 +187,10 @@ class Evidence:
     files_touched: tuple[str, ...] | None = None
     """Paths whose text differs from the task's (collector "diff")."""
     tampered: tuple[str, ...] | None = None
-    """Protected paths (the tests) whose text differs (collector "tampering")."""
+    """Protected paths (tests, and what configures their runner) that differ ("tampering")."""
+    tripwires: tuple[str, ...] | None = None
+    """Of a repository: new source text that honest code seldom has, "lib.py:3 sys._getframe": a
+    sign and no proof (collector "tripwires")."""
     cpu_s: float | None = None
     """CPU seconds of the graded execution (collector "timing")."""
 

@@ -3,9 +3,10 @@
 Stage: grading. A task and a workspace go in; the sandbox runs the program on the cases' inputs
 (mode "call": the expected values never leave this process) and each answer is compared. The
 suite `visible_as_left` is different: it runs the tests file as the agent left it, next to the
-program, and is forgeable; it is kept apart by name. Left out: assert-style test code judged
-outside the process (mode "split") and programs that read standard input. Tasks that need one of
-the two get the verdict "unscorable", never a reward. Coverage is left out too.
+program, and is forgeable; it is kept apart by name. Whole repositories have verdicts of their own
+kind (`repositories`, mode "shared"). Left out: assert-style test code judged outside the process
+(mode "split") and programs that read standard input. Tasks that need one of the two get the
+verdict "unscorable", never a reward. Coverage is left out too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,11 @@ from typing import Any
 
 from workbench.grading.compare import matches
 from workbench.grading.evidence import collect_evidence
+from workbench.grading.repositories import (
+    grade_repository,
+    judge_repository,
+    repository_as_left,
+)
 from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict
 from workbench.sandbox import CallResult, CaseResult, LocalSandbox, TestsResult
 
@@ -31,13 +37,16 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: LocalSandbox) 
     """The verdict on a solution: suites `visible_pristine` and `hidden`, in one execution.
 
     Args:
-        solution: the whole text of the task's entry file, or {path: text} laid over its files.
+        solution: the whole text of the task's entry file, or {path: text} laid over its files; for
+            a repository a unified diff in place of the text.
     Returns:
         The status is "unscorable" for a task with `test_code` (the outcomes of its cases are
         kept) and for a program, which is not run; an outcome of the suite says so.
     Raises:
         ValueError: if a case's arguments are not plain data, or a path leaves the workspace.
     """
+    if task.is_repository:
+        return grade_repository(task, solution, sandbox, GRADER)
     changes = {task.entry_file: solution} if isinstance(solution, str) else solution
     return _judge(task, {**task.files, **changes}, sandbox)[0]
 
@@ -63,9 +72,12 @@ def outcomes_as_left(
 ) -> tuple[TestOutcome, ...]:
     """What the tests file says as it lies in `files`: suite `visible_as_left`, forgeable.
 
-    One outcome per visible case of the task, "visible:1", ...; a test that is no longer there is
-    "missing", and tests the agent added are not counted. Empty if the task has no tests file.
+    One outcome per visible case of the task, "visible:1", ..., of a repository one per visible
+    test that is required; a test that is no longer there is "missing", and tests the agent added
+    are not counted. Empty if the task has no tests file.
     """
+    if task.is_repository:
+        return repository_as_left(task, files, sandbox)[0]
     return _outcomes_as_left(task, _run_as_left(task, files, sandbox))
 
 
@@ -82,7 +94,11 @@ def final_judgement(
 ) -> tuple[Verdict, Evidence]:
     """`final_verdict`, and the evidence of the collectors that always run."""
     verdict, cpu_s = _judge(task, files, sandbox)
-    if task.tests_file is not None:
+    if task.is_repository:
+        outcomes, faulty = repository_as_left(task, files, sandbox)
+        status = "sandbox_error" if faulty else verdict.status
+        verdict = replace(verdict, outcomes=outcomes + verdict.outcomes, status=status)
+    elif task.tests_file is not None:
         as_left = _run_as_left(task, files, sandbox)
         outcomes = _outcomes_as_left(task, as_left) + verdict.outcomes
         faulty = as_left is not None and as_left.status == "sandbox_error"
@@ -93,6 +109,8 @@ def final_judgement(
 
 
 def _judge(task, files, sandbox) -> tuple[Verdict, float | None]:
+    if task.is_repository:
+        return judge_repository(task, files, sandbox, GRADER)
     if not task.entry_point:
         return Verdict("call", "unscorable", _not_run(task), sandbox.name, GRADER), None
     cases = task.visible + task.hidden

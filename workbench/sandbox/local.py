@@ -39,7 +39,6 @@ MAX_REMEMBERED = 20_000
 """Results kept for reuse; the oldest is dropped first."""
 
 
-
 def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> LocalSandbox:
     """A sandbox with `workers` servers, started in parallel; also a context manager.
 
@@ -101,7 +100,7 @@ class LocalSandbox:
             if isinstance(error, ServerGone):
                 raise RuntimeError(f"no sandbox could be started here: {error}") from None
             raise
-        self._keepers = [Keeper(self._jobs, worker) for worker in started]
+        self._keepers = [Keeper(self._jobs, worker, self._packages) for worker in started]
         self._close = weakref.finalize(self, _close, self._keepers, self._jobs, self._owner)
         return started[0].hello
 

@@ -30,7 +30,7 @@ _WORDS = {"passed": "passed", "skipped": "skipped", "failed": "error"}
 
 
 def preload(packages):
-    """In the server, once: make `packages` (name -> folder or file) importable; load all of pytest."""
+    """In the server, once: make `packages` (name -> folder or file) importable, load pytest."""
     sys.meta_path.append(_Packages(packages))
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     import _pytest.config

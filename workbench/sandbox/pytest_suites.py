@@ -25,7 +25,10 @@ ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED, USAGE_ERROR = 0, 1, 5, 4
 
 
 def packages() -> tuple[str, ...]:
-    """ "name=place" for each package pytest needs: a folder, or the file of a plain module. Raises RuntimeError if one is not installed."""
+    """What a server is started with: "name=place" for each package, a folder or a file.
+
+    Raises RuntimeError if one is not installed.
+    """
     found = []
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)

@@ -48,7 +48,6 @@ class Worker:
     def __init__(self, strongest, packages=()):
         """Start a server; `wait_ready` must follow. Nothing is imported from the environment but
         `packages` ("name=folder", ...), which make it a server for pytest suites."""
-        self.packages = packages
         self._socket, theirs = socket.socketpair()
         name = f"workbench-sandbox-{os.getpid()}-{secrets.token_hex(4)}"
         self._folder = os.path.join(tempfile.gettempdir(), name)
@@ -132,11 +131,11 @@ class Keeper:
     sandbox, so that an interrupt in the notebook's thread never cuts a conversation in two.
     """
 
-    def __init__(self, jobs, worker):
+    def __init__(self, jobs, worker, packages=()):
         self._jobs = jobs
         self._worker = worker
         self._strongest = worker.hello["tier"]
-        self._packages = worker.packages
+        self._packages = packages
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="sandbox keeper", daemon=True)
         self._thread.start()
