@@ -26,6 +26,8 @@ OPTIONS = (
 """How every suite is run; a repository's own configuration comes on top."""
 PRELOADED = ("faulthandler", "pdb", "unittest.mock", "dataclasses", "json", "decimal", "datetime")
 """Besides pytest's own parts: what a session or a test would otherwise load in every fork."""
+_WRONG = ("assert", "AssertionError", "Failed: ")
+"""How the message of a test begins that found something wrong; `pytest.raises` says Failed."""
 _WORDS = {"passed": "passed", "skipped": "skipped", "failed": "error"}
 
 
@@ -154,14 +156,10 @@ def _outcome(report, root):
     if report.passed:
         return "passed", ""
     message = _message(report, root)
-    if report.failed and report.when == "call" and "AssertionError" in _kind(report):
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if report.failed and crash is not None and crash.message.startswith(_WRONG):
         return "wrong", message
     return _WORDS[report.outcome], message
-
-
-def _kind(report):
-    crash = getattr(report.longrepr, "reprcrash", None)
-    return crash.message.split(":")[0] if crash else ""
 
 
 def _message(report, root):
@@ -179,6 +177,7 @@ def _message(report, root):
 
 def _one_line(text, root):
     text = candidate.without_addresses(text).replace(f"{root}/", "")
+    text = text.replace(f"{os.path.dirname(root)}/", "")  # the folder of tmp_path
     return " ".join(text.split())[:300]
 
 
