@@ -22,7 +22,8 @@ NAMES = frozenset({
     "f_globals", "f_locals", "tb_frame", "settrace", "setprofile", "addaudithook", "_exit",
     "meta_path", "modules", "__builtins__", "currentframe", "PYTEST_CURRENT_TEST",
 })  # fmt: skip
-"""Attributes and names by which a program reaches its caller, its importer or its end."""
+"""Attributes and names by which a program reaches its caller, its importer or its end. An `__eq__` that
+ends in `return True` is a sign, too."""
 
 
 def tripwires(files: Mapping[str, str], original: Mapping[str, str]) -> tuple[str, ...]:
@@ -58,5 +59,8 @@ def _signs(text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.attr
         elif isinstance(node, ast.Name) and node.id in NAMES:
             yield node.lineno, node.id
+        elif isinstance(node, ast.FunctionDef) and node.name == "__eq__":
+            if ast.unparse(node.body[-1]) == "return True":
+                yield node.lineno, "__eq__"
         elif isinstance(node, ast.Constant) and node.value in NAMES | MODULES:
             yield node.lineno, node.value

@@ -51,7 +51,8 @@ def load_tasks(
             of dicts such as a `datasets.Dataset`.
         split: for a generated suite "train", "dev" or "test", disjoint by what the functions mean:
             tune on dev, test is for figures that are published; None = "train". For a file or rows
-            the tasks whose `split` field says so; None = all of them. `warmup` and `repos` have none.
+            the tasks whose `split` field says so; None = all of them. `warmup` and `repos` have
+            none.
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or all.
         format: how the rows are written, a name of FORMATS; None = told by each row's fields.
     Raises:
