@@ -4,13 +4,15 @@ Every attack comes as changes to the repository `spans`, whose bug is left in. A
 pass the required tests; next to the right change, its files must not stop that one from passing.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from workbench import load_tasks
 from workbench.grading import collect_evidence, final_judgement, grade, outcomes_as_left
-from workbench.records import UNSCORABLE
+from workbench.grading.repositories import judge_repository
+from workbench.records import UNSCORABLE, Limits
 from workbench.sandbox import open_sandbox
 
 SPANS = next(task for task in load_tasks("repos") if task.task_id == "repos/spans")
@@ -104,20 +106,12 @@ def test_files_cannot_change_the_verdict(name, walls):
     left = {**SPANS.files, **BY_FILES[name]}
     if name.startswith("a file in the place"):
         left = {path: text for path, text in left.items() if not path.startswith("tests/")}
-    verdict, evidence = final_judgement_of(left, walls)
+    verdict, _ = judge_repository(SPANS, left, walls, "")
     assert verdict.mode == "shared" and verdict.status == "ok"
     same = [grade(SPANS, {}, walls).of_suite("hidden"), verdict.of_suite("hidden")]
     assert statuses(same[0]) == statuses(same[1]) and not all_passed(verdict)
-    repaired = final_judgement_of({**left, **SPANS.reference}, walls)[0]
+    repaired, _ = judge_repository(SPANS, {**left, **SPANS.reference}, walls, "")
     assert all_passed(repaired) and all_passed(repaired, "visible_pristine")
-
-
-def final_judgement_of(left, walls):
-    if "tests" in left:  # such a workspace can be graded; as it was left it could not be run
-        from workbench.grading.repositories import judge_repository
-
-        return judge_repository(SPANS, left, walls, "")[0], collect_evidence(SPANS, left)
-    return final_judgement(SPANS, left, walls)
 
 
 def statuses(outcomes):
@@ -165,8 +159,7 @@ IN_A_CALL = {
 
 @pytest.mark.parametrize("name", BY_ENDING)
 def test_a_run_that_ends_early_does_not_pass(name, walls):
-    limits = SPANS.limits.__class__(cpu_s=1.0, wall_s=30.0)
-    quick = SPANS.__class__(**{**vars(SPANS), "limits": limits})
+    quick = replace(SPANS, limits=Limits(cpu_s=0.6, wall_s=120.0, memory_mb=256))
     verdict = grade(quick, at_import(BY_ENDING[name]), walls)
     assert verdict.status not in UNSCORABLE and not all_passed(verdict)
 
@@ -243,7 +236,8 @@ def residue():
         yield name, SPANS, changes
     stencil = next(task for task in load_tasks("repos") if task.task_id == "repos/stencil")
     path = "stencil/__init__.py"
-    yield "an answer equal to everything", stencil, {path: stencil.files[path] + EQUAL_TO_EVERYTHING}
+    changes = {path: stencil.files[path] + EQUAL_TO_EVERYTHING}
+    yield "an answer equal to everything", stencil, changes
 
 
 def test_the_known_residue_of_shared_mode_still_passes_and_trips_a_wire(walls):
@@ -304,7 +298,8 @@ def test_a_sandbox_that_fails_is_never_a_wrong_answer():
 
 
 def test_tripwires_name_what_is_new_and_where():
-    text = "import ctypes\nfrom sys import _getframe\n\n\ndef f():\n    return _getframe(1).f_back\n"
+    text = "import ctypes\nfrom sys import _getframe\n\n\n"
+    text += "def f():\n    return _getframe(1).f_back\n"
     evidence = collect_evidence(SPANS, {**SPANS.files, "spans/new.py": text})
     assert evidence.tripwires == (
         "spans/new.py:1 ctypes", "spans/new.py:2 _getframe", "spans/new.py:6 f_back",
@@ -328,7 +323,7 @@ def test_honest_files_trip_no_wire(changes):
 
 def test_a_sign_that_was_there_is_not_new():
     before = {**SPANS.files, "spans/old.py": "import inspect\n"}
-    task = SPANS.__class__(**{**vars(SPANS), "files": before})
+    task = replace(SPANS, files=before)
     after = {**before, "spans/old.py": "import os\nimport inspect\n"}
     assert collect_evidence(task, after).tripwires == ()
     twice = {**before, "spans/old.py": "import inspect\nimport inspect\n"}

@@ -30,7 +30,7 @@ def test_fixture_of_the_repository(five, tmp_path, monkeypatch, capsys):
 DOUBLES = "tests/test_core.py::test_double[1]", "tests/test_core.py::test_double[2]"
 FIXTURE = "tests/test_core.py::test_fixture_of_the_repository"
 TESTS = (*DOUBLES, FIXTURE)
-QUICK = Limits(cpu_s=1.0, wall_s=60.0)
+QUICK = Limits(cpu_s=0.6, wall_s=120.0)
 
 
 def with_test(text, **files):
@@ -117,6 +117,8 @@ def test_a_file_that_cannot_be_collected_takes_no_other_with_it(walls):
     result = walls.run_pytest(files, names)
     assert list(statuses(result).values()) == ["passed"] * 3 + ["missing"]
     assert "cannot import name 'nothing'" in result.outcomes[-1][2]
+    every = walls.run_pytest(files)
+    assert statuses(every) == {"tests/test_more.py": "error", **dict.fromkeys(TESTS, "passed")}
 
 
 def test_a_package_that_is_not_python_says_where(walls):

@@ -159,6 +159,5 @@ def test_git_s_own_patches_are_applied_as_git_does(tmp_path, context):
 def test_the_diff_in_the_evidence_can_be_applied():
     task = Task("t", "", "f", "lib.py", FILES, (), (), {})
     after = {"lib.py": LIB.replace("line 9\n", "9\n"), "pkg/a.py": "", "new.py": "x = 1\n"}
-    assert apply_patch({**FILES, "no_end.txt": "one\ntwo\n"}, collect_evidence(task, after).diff) == (
-        after
-    )
+    before = {**FILES, "no_end.txt": "one\ntwo\n"}
+    assert apply_patch(before, collect_evidence(task, after).diff) == after

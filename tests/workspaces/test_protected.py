@@ -18,7 +18,8 @@ START = {
     "tests/test_core.py": "def test_x(): assert 1\n",
     "tests/conftest.py": "pytest_plugins = ['tools.more']\n",
     "tests/data/table.csv": "1,2\n",
-    "pyproject.toml": '[project]\nname = "lib"\n[tool.pytest.ini_options]\naddopts = "-p lib.plugin"\n',
+    "pyproject.toml": '[project]\nname = "lib"\n'
+    '[tool.pytest.ini_options]\naddopts = "-p lib.plugin"\n',
     "setup.cfg": "[metadata]\nname = lib\n",
 }
 HIDDEN = {"tests/test_hidden.py": "def test_y(): assert 1\n"}

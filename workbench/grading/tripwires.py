@@ -22,8 +22,8 @@ NAMES = frozenset({
     "f_globals", "f_locals", "tb_frame", "settrace", "setprofile", "addaudithook", "_exit",
     "meta_path", "modules", "__builtins__", "currentframe", "PYTEST_CURRENT_TEST",
 })  # fmt: skip
-"""Attributes and names by which a program reaches its caller, its importer or its end. An `__eq__` that
-ends in `return True` is a sign, too."""
+"""Attributes and names by which a program reaches its caller, its importer or its end. An
+`__eq__` that ends in `return True` is a sign, too."""
 
 
 def tripwires(files: Mapping[str, str], original: Mapping[str, str]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def check_workspace(files: Mapping[str, str]) -> None:
 
 def suite_result(response: Response, node_ids: Sequence[str] | None, limits) -> TestsResult:
     """The TestsResult for a server's response: one outcome for each of `node_ids`, in their order;
-    None = every test that was seen."""
+    None = every test that was seen, and every file that could not be collected."""
     if response.ended == wire.FAULT:
         message = response.payload.decode("utf-8", "replace")
         return TestsResult("sandbox_error", _all_missing(node_ids, message), message)
@@ -68,6 +68,9 @@ def suite_result(response: Response, node_ids: Sequence[str] | None, limits) -> 
     outcomes = said.outcomes if status in ("ok", "timeout", "memory") else said.failures()
     if said.running is not None and status in ("timeout", "memory"):
         outcomes = {**outcomes, said.running: (status, message)}
+    if node_ids is None:  # what could not be collected is told, too
+        broken = {name: ("error", why) for name, why in said.broken.items() if name}
+        outcomes = {**broken, **outcomes}
     names = list(outcomes) if node_ids is None else node_ids
     found = tuple((n, *outcomes.get(n, ("missing", said.why_missing(n, message)))) for n in names)
     return TestsResult(status, found, message, response.cpu_s)
