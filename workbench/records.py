@@ -82,9 +82,10 @@ class Task:
     """The issue text: the first observation."""
     entry_point: str
     """Name of the function the cases call. "" = a program: each case's one argument is what it
-    reads from standard input, its expected value what it must write to standard output."""
+    reads from standard input, its expected value what it must write to standard output. A
+    repository has "" as well; its tests decide (`required`)."""
     entry_file: str
-    """File that must define the entry point, e.g. "lib.py"."""
+    """File that must define the entry point, e.g. "lib.py"; of a repository the one to open first."""
     files: Mapping[str, str]
     """Workspace at the start: path -> text. Empty where the policy writes the only file."""
     visible: tuple[Case, ...]

@@ -167,6 +167,13 @@ def test_passes_before_a_limit_count_and_the_test_that_met_it_is_told(walls):
     assert list(statuses(result).values()) == ["passed"] * 3 + ["timeout"]
 
 
+def test_passes_before_a_limit_that_no_test_met_do_not_count(walls):
+    conftest = PACKAGE["tests/conftest.py"]
+    conftest += "def pytest_unconfigure(config):\n    while True: pass\n"
+    result = walls.run_pytest({**PACKAGE, "tests/conftest.py": conftest}, TESTS, QUICK)
+    assert result.status == "timeout" and set(statuses(result).values()) == {"missing"}
+
+
 def test_what_is_registered_for_the_end_is_not_run(walls):
     end = "import atexit, os\natexit.register(lambda: os._exit(0))\n"
     files = with_test(end + "def test_a(): assert False\n")

@@ -65,9 +65,10 @@ def suite_result(response: Response, node_ids: Sequence[str] | None, limits) -> 
         message = f"the result pipe was written to: {error}"
         return TestsResult("crash", _all_missing(node_ids, message), message, response.cpu_s)
     status, message = _status(said, response, limits)
-    outcomes = said.outcomes if status in ("ok", "timeout", "memory") else said.failures()
-    if said.running is not None and status in ("timeout", "memory"):
-        outcomes = {**outcomes, said.running: (status, message)}
+    outcomes = said.outcomes if status == "ok" else said.failures()
+    met = said.running is not None and (node_ids is None or said.running in node_ids)
+    if met and status in ("timeout", "memory"):  # a test met the limit; those before it are sure
+        outcomes = {**said.outcomes, said.running: (status, message)}
     if node_ids is None:  # what could not be collected is told, too
         broken = {name: ("error", why) for name, why in said.broken.items() if name}
         outcomes = {**broken, **outcomes}
