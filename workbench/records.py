@@ -85,7 +85,7 @@ class Task:
     reads from standard input, its expected value what it must write to standard output. A
     repository has "" as well; its tests decide (`required`)."""
     entry_file: str
-    """File that must define the entry point, e.g. "lib.py"; of a repository the one to open first."""
+    """File that must define the entry point, e.g. "lib.py"; a repository: any of its files."""
     files: Mapping[str, str]
     """Workspace at the start: path -> text. Empty where the policy writes the only file."""
     visible: tuple[Case, ...]
