@@ -101,10 +101,11 @@ def _check_wrong(task: Task) -> None:
         if task.entry_file in wrong.files:
             parse(wrong.files[task.entry_file], f"field 'wrong'[{number}], {task.entry_file}")
         if unknown := sorted(set(wrong.fails) - names):
+            there = f"of {len(task.visible)} visible and {len(task.hidden)} hidden"
+            there = "or an id of the required tests" if task.is_repository else there
             raise ValueError(
                 f"field 'wrong'[{number}], fails: expected names of outcomes such as 'hidden:1', "
-                f"of {len(task.visible)} visible and {len(task.hidden)} hidden, or ids of required "
-                f"tests, got {unknown}"
+                f"{there}, got {unknown}"
             )
 
 
