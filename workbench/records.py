@@ -24,6 +24,8 @@ SCHEMA = 1
 
 TestStatus = Literal["passed", "wrong", "error", "timeout", "memory", "skipped", "missing"]
 Suite = Literal["visible_as_left", "visible_pristine", "hidden", "agent_on_base"]
+VerdictMode = Literal["call", "split", "shared"]
+"""How a verdict is made; see docs/architecture.md."""
 VerdictStatus = Literal[
     "ok", "compile_error", "timeout", "memory", "crash", "sandbox_error", "unscorable"
 ]
@@ -38,11 +40,14 @@ class Limits:
     """What one execution may use."""
 
     cpu_s: float = 1.0
-    """CPU seconds for the whole execution, all its cases together."""
+    """CPU seconds for one execution: of a function all its cases, of a program each of them."""
     wall_s: float = 20.0
     """Wall-clock deadline in seconds: generous, so that a busy machine does not flip a verdict."""
     memory_mb: int = 512
     """Address space in MiB."""
+    output_kb: int = 64
+    """How many KiB of standard output, and of standard error, are kept; the rest is read and
+    dropped, so that a program that prints much is neither blocked nor ended."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,8 @@ class Case:
     """The value a right solution returns; compared in the parent process."""
     comparison: Literal["same", "equal", "close"] = "same"
     """"same": type and value at every level; "equal": Python's ==; "close": numbers, also inside
-    lists and tuples, within `tolerance`."""
+    lists and tuples, within `tolerance`. What programs print is compared as text, white space at
+    the ends of lines and of the whole left out; if "close", word by word, numbers as above."""
     tolerance: float = 0.0
     """For "close": how far off a number may be, absolutely or relative to the expected one."""
 
@@ -82,7 +88,8 @@ class Task:
     """The issue text: the first observation."""
     entry_point: str
     """Name of the function the cases call. "" = a program: each case's one argument is what it
-    reads from standard input, its expected value what it must write to standard output. A
+    reads from standard input, its expected value the text it must write to standard output, or
+    {"stdout": text, "exit_code": number} with one of the two or both; no exit code means 0. A
     repository has "" as well; its tests decide (`required`)."""
     entry_file: str
     """File that must define the entry point, e.g. "lib.py"; a repository: any of its files."""
@@ -110,6 +117,9 @@ class Task:
     """Of a repository: ids of pytest tests that fail before the change and must pass after it."""
     pass_to_pass: tuple[str, ...] = ()
     """Of a repository: ids of pytest tests that pass before the change and must still pass."""
+    language: str = "python"
+    """What the files are written in, a name of `sandbox.LANGUAGES`; a function's and a
+    repository's is Python."""
     tags: tuple[str, ...] = ()
     """Searchable labels such as "mutator:compare_swap" or "composition:sum/double/even"."""
     limits: Limits = Limits()
@@ -156,7 +166,7 @@ class TestOutcome:
 class Verdict:
     """What grading found, test by test."""
 
-    mode: Literal["call", "split", "shared"]
+    mode: VerdictMode
     """How `visible_pristine` and `hidden` were judged. `visible_as_left` is always shared."""
     status: VerdictStatus
     """How the graded execution ended; see UNSCORABLE for the two that are our fault."""

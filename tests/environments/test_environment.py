@@ -15,7 +15,7 @@ def say(environment, *texts):
 
 def kill_for_good(sandbox):
     """End every server and let none start again: a machine without memory, say."""
-    for keeper in sandbox._keepers:
+    for keeper in sandbox._pool._keepers:
         keeper._strongest = "no such tier"
         keeper._worker._process.kill()
         keeper._worker._process.wait()

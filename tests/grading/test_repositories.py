@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 
 from workbench import load_tasks
-from workbench.grading import collect_evidence, final_judgement, grade, outcomes_as_left
-from workbench.grading.repositories import judge_repository
+from workbench.grading import (
+    collect_evidence,
+    final_judgement,
+    final_verdict,
+    grade,
+    outcomes_as_left,
+)
 from workbench.records import UNSCORABLE, Limits
 from workbench.sandbox import open_sandbox
 
@@ -106,11 +111,11 @@ def test_files_cannot_change_the_verdict(name, walls):
     left = {**SPANS.files, **BY_FILES[name]}
     if name.startswith("a file in the place"):
         left = {path: text for path, text in left.items() if not path.startswith("tests/")}
-    verdict, _ = judge_repository(SPANS, left, walls, "")
+    verdict = final_verdict(SPANS, left, walls)
     assert verdict.mode == "shared" and verdict.status == "ok"
     same = [grade(SPANS, {}, walls).of_suite("hidden"), verdict.of_suite("hidden")]
     assert statuses(same[0]) == statuses(same[1]) and not all_passed(verdict)
-    repaired, _ = judge_repository(SPANS, {**left, **SPANS.reference}, walls, "")
+    repaired = final_verdict(SPANS, {**left, **SPANS.reference}, walls)
     assert all_passed(repaired) and all_passed(repaired, "visible_pristine")
 
 
@@ -290,7 +295,7 @@ def test_visible_suites_hold_the_required_tests_one_can_see(walls):
 def test_a_sandbox_that_fails_is_never_a_wrong_answer():
     with open_sandbox("local", workers=1) as sandbox:
         grade(SPANS, {}, sandbox)  # so that its servers are there
-        keeper = sandbox._suites._keepers[0]
+        keeper = sandbox._suites.opened[0]._keepers[0]
         keeper._strongest = "no such tier"
         keeper._worker._process.kill()
         keeper._worker._process.wait()

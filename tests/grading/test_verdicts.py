@@ -11,6 +11,7 @@ from workbench.grading import (
     grade,
     grade_many,
     outcomes_as_left,
+    verdict_mode,
 )
 from workbench.records import Case, Limits, Task
 from workbench.sandbox import open_sandbox
@@ -35,6 +36,19 @@ DOUBLE = Task("double", "write f", "f", "lib.py", {}, (), (Case((2,), 4),), {})
 
 def statuses(verdict, suite):
     return [outcome.status for outcome in verdict.of_suite(suite)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "mode"),
+    [
+        ({}, "call"),
+        ({"test_code": "assert double(2) == 4"}, "split"),
+        ({"entry_point": ""}, "call"),
+        ({"entry_point": "", "pass_to_pass": ("test_a.py::test_a",)}, "shared"),
+    ],
+)
+def test_each_kind_of_task_has_its_mode(changes, mode):
+    assert verdict_mode(replace(DOUBLE, **changes)) == mode
 
 
 def test_a_right_solution_passes_both_suites_in_one_execution(sandbox):
@@ -184,34 +198,50 @@ def test_a_case_is_compared_the_way_it_asks_for(sandbox):
     assert verdict.outcomes[3].message == "f(0.4) got 0.4 want 0.3 within 0.05"
 
 
-def test_test_code_is_not_judged_yet_and_the_cases_outcomes_are_kept(sandbox):
-    task = replace(DOUBLE, test_code="assert f(3) in (6,)\n")
-    for factor, status in ((2, "passed"), (1, "wrong")):
+def test_test_code_is_judged_in_mode_split_beside_the_tasks_cases(sandbox):
+    task = replace(DOUBLE, test_code="assert f(3) in (6,)\nassert f(0) == 0\n")
+    for factor, status, how in ((2, "passed", "passed"), (1, "wrong", "wrong")):
         program = f"def f(x): return {factor} * x\n"
         for verdict in (
             grade(task, program, sandbox),
             final_judgement(task, {"lib.py": program}, sandbox)[0],
         ):
-            assert verdict.status == "unscorable"
-            assert statuses(verdict, "hidden") == [status, "skipped"]
-            assert verdict.outcomes[-1].name == "hidden:test_code"
-            assert verdict.outcomes[-1].message == (
-                'needs tests run in a second process (mode "split"), not available yet'
-            )
-    assert grade(task, "def f(x)", sandbox).status == "unscorable"
+            assert (verdict.mode, verdict.status) == ("split", "ok")
+            assert [(o.name, o.suite, o.status) for o in verdict.outcomes] == [
+                ("hidden:1", "hidden", status),
+                ("hidden:test:1", "hidden", how),
+                ("hidden:test:2", "hidden", "passed"),
+            ]
 
 
-def test_a_program_is_not_run_and_not_judged_yet():
-    task = replace(DOUBLE, entry_point="", visible=(Case(("1\n",), "2\n"),), hidden=DOUBLE.hidden)
+def test_a_task_of_test_code_alone_needs_one_execution():
+    task = replace(DOUBLE, hidden=(), test_code="assert f(3) == 6\n")
     with open_sandbox(workers=1) as fresh:
-        verdict = grade(task, "print(int(input()) + 1)\n", fresh)
-        judged, evidence = final_judgement(task, {"lib.py": "print(2)\n"}, fresh)
-        assert fresh.stats.executions == 0
-    assert verdict.status == judged.status == "unscorable" and evidence.cpu_s is None
-    assert [(o.name, o.suite, o.status) for o in verdict.outcomes] == [
-        ("visible:1", "visible_pristine", "skipped"),
-        ("hidden:1", "hidden", "skipped"),
-    ]
-    assert {o.message for o in verdict.outcomes} == {
-        "needs a stdin/stdout program to be run, not available yet"
-    }
+        verdict = grade(task, "def f(x): return x\n", fresh)
+        assert fresh.stats.executions == 1
+    assert verdict.outcomes[0].message == "f(3) got 3 want 6"
+    assert [o.name for o in verdict.outcomes] == ["hidden:test:1"]
+
+
+def test_the_worse_of_two_executions_is_the_verdicts_status(sandbox):
+    task = replace(DOUBLE, test_code="assert f(3) == 6\nassert f(9) == 18\n")
+    broken = grade(task, "def f(x)", sandbox)
+    assert broken.status == "compile_error" and set(statuses(broken, "hidden")) == {"missing"}
+    leaves = "import os\ndef f(x):\n    return 2 * x if x < 9 else os._exit(0)\n"
+    verdict = grade(task, leaves, sandbox)
+    assert verdict.status == "crash"
+    assert statuses(verdict, "hidden") == ["passed", "passed", "error"]
+    callback = replace(task, test_code="assert f(lambda: 1) == 6\n")
+    verdict = grade(callback, "def f(x): return 2 * x\n", sandbox)
+    assert verdict.status == "unscorable" and statuses(verdict, "hidden") == ["passed", "skipped"]
+    assert "cannot be sent" in verdict.outcomes[1].message
+    assert grade(callback, leaves.replace("< 9", "< 0"), sandbox).status == "crash"
+
+
+def test_what_the_prompt_defines_for_its_tests_is_not_the_solutions_to_change(sandbox):
+    prompt = "import math\n\ndef twice(x):\n    return 2 * x\n\ndef f(x):\n    \"\"\"Halve.\"\"\"\n"
+    test = "def check(candidate):\n    assert candidate(twice(21)) == 21\n"
+    task = replace(DOUBLE, hidden=(), beginning=prompt, test_code=test)
+    assert statuses(grade(task, prompt + "    return x // 2\n", sandbox), "hidden") == ["passed"]
+    forged = prompt + "    return x\n\ndef twice(x):\n    return x\n"
+    assert statuses(grade(task, forged, sandbox), "hidden") == ["wrong"]

@@ -17,7 +17,7 @@ import pytest
 
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox, wire
-from workbench.sandbox.results import Response
+from workbench.sandbox.responses import Response
 from workbench.sandbox.worker import Keeper
 
 TOP = Path(__file__).resolve().parents[2]
@@ -305,7 +305,7 @@ def test_a_workspace_that_is_too_large_is_not_run(fresh):
 
 
 def server_pids(sandbox):
-    return [keeper._worker._process.pid for keeper in sandbox._keepers]
+    return [keeper._worker._process.pid for keeper in sandbox._pool._keepers]
 
 
 def test_a_killed_server_is_replaced_and_the_call_still_answered(fresh):
@@ -325,7 +325,7 @@ def test_a_server_that_keeps_dying_is_our_fault_and_counted():
         thread.start()
         killed = set()
         while thread.is_alive():
-            worker = sandbox._keepers[0]._worker
+            worker = sandbox._pool._keepers[0]._worker
             if worker is not None and worker.hello and worker._process.pid not in killed:
                 killed.add(worker._process.pid)
                 os.kill(worker._process.pid, signal.SIGKILL)
@@ -339,7 +339,7 @@ def test_a_server_that_keeps_dying_is_our_fault_and_counted():
 class OneAnswer:
     """A worker that gives prepared responses, one a question."""
 
-    hello = {"tier": 3}
+    hello, setup = {"tier": 3}, {}
 
     def __init__(self, *responses):
         self.responses, self.asked = list(responses), 0
@@ -371,6 +371,7 @@ def test_a_run_killed_by_no_limit_of_ours_is_repeated_once(first, asked):
     jobs.put((b"", Limits(cpu_s=5.0), answer))
     got = answer.result(timeout=30)
     keeper.announce_close()
+    jobs.put(None)
     keeper.close()
     assert worker.asked == asked
     assert got == (first if asked == 1 else last)
@@ -402,7 +403,7 @@ def wait_until_gone(pids, seconds=20):
 @pytest.mark.filterwarnings("ignore:this sandbox")
 def test_closing_in_the_middle_of_a_run_leaves_no_process_and_no_folder(kind):
     sandbox = open_sandbox(kind)
-    folders = [keeper._worker._folder for keeper in sandbox._keepers]
+    folders = [keeper._worker._folder for keeper in sandbox._pool._keepers]
     errors = []
 
     def run():
@@ -437,7 +438,7 @@ limits = Limits(cpu_s=3.0, wall_s=60.0)
 def say(value):
     print(json.dumps(value), flush=True)
 
-say([keeper._worker._process.pid for keeper in sandbox._keepers])
+say([keeper._worker._process.pid for keeper in sandbox._pool._keepers])
 try:
     sandbox.call(spin, "lib.py", "f", [(1,)], limits)
 except KeyboardInterrupt:
@@ -526,6 +527,20 @@ def test_an_interrupt_reaches_the_trainer_and_not_its_servers():
     assert said == ["interrupted", [0], [0, 0]]
     assert process.wait() == 0
     assert wait_until_gone(pids) == []
+
+
+def test_every_thread_ends_however_slowly_they_are_told(monkeypatch):
+    announce = Keeper.announce_close
+
+    def slowly(keeper):
+        announce(keeper)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(Keeper, "announce_close", slowly)
+    closing = threading.Thread(target=open_sandbox("local", workers=4).close, daemon=True)
+    closing.start()
+    closing.join(60.0)
+    assert not closing.is_alive()
 
 
 @pytest.mark.skipif(not LINUX, reason="forks this process")

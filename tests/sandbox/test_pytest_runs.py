@@ -6,7 +6,7 @@ import pytest
 
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox, pytest_suites, wire
-from workbench.sandbox.results import Response
+from workbench.sandbox.responses import Response
 
 PACKAGE = {
     "lib/__init__.py": "",
@@ -111,6 +111,22 @@ def test_tear_down_breaks(leaky): pass
     assert said["skips"][1].endswith("not today")
 
 
+def test_what_pytest_and_the_tests_print_is_kept(walls):
+    files = with_test("""
+import os
+def test_a():
+    print("said by the test")
+    os.write(2, b"past pytest")
+    assert False
+""")
+    result = walls.run_pytest(files)
+    assert "1 failed, 3 passed" in result.stdout and "said by the test" in result.stdout
+    assert result.stderr == "past pytest" and not result.stdout_cut
+    little = walls.run_pytest(files, None, Limits(cpu_s=10.0, wall_s=60.0, output_kb=0))
+    assert (little.stdout, little.stdout_cut) == ("", True)
+    assert little.outcomes == result.outcomes
+
+
 def test_a_file_that_cannot_be_collected_takes_no_other_with_it(walls):
     files = with_test("from lib.core import nothing\ndef test_a(): pass\n")
     names = [*TESTS, "tests/test_more.py::test_a"]
@@ -130,6 +146,7 @@ def test_a_package_that_is_not_python_says_where(walls):
 def test_a_conftest_that_fails_is_a_compile_error(walls):
     result = walls.run_pytest({**PACKAGE, "tests/conftest.py": "import nothing_here\n"}, TESTS)
     assert result.status == "compile_error" and "nothing_here" in result.message
+    assert "nothing_here" in result.stderr
     assert set(statuses(result).values()) == {"missing"}
 
 
@@ -264,9 +281,9 @@ def test_a_workspace_that_cannot_be_is_refused(walls):
 
 def test_servers_with_pytest_start_when_first_asked_for_and_end_with_the_sandbox():
     sandbox = open_sandbox("local", workers=1)
-    assert sandbox._suites is None
+    assert sandbox._suites.opened == ()
     sandbox.run_pytest(PACKAGE)
-    process = sandbox._suites._keepers[0]._worker._process
+    process = sandbox._suites.opened[0]._keepers[0]._worker._process
     sandbox.close()
     assert process.poll() is not None
     with pytest.raises(RuntimeError, match="closed"):

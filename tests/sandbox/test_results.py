@@ -4,7 +4,8 @@ import pytest
 
 from workbench.records import Limits
 from workbench.sandbox import results, wire
-from workbench.sandbox.results import Response, call_result
+from workbench.sandbox.responses import Response
+from workbench.sandbox.results import call_result
 
 
 def respond(payload, ended=wire.EXITED, exit_status=0):

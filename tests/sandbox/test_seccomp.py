@@ -19,6 +19,8 @@ def decide(program, number, machine=X86_64, args=(0, 0, 0, 0, 0, 0)):
         at += 1
         if code == 0x20:
             (accumulator,) = struct.unpack_from("<I", data, value)
+        elif code == 0x54:
+            accumulator &= value
         elif code == 0x06:
             return value
         else:
@@ -86,3 +88,45 @@ def test_unknown_calls_are_refused_and_other_machines_end_the_process(program):
 
 def test_a_machine_without_a_table_has_no_filter():
     assert seccomp.build("riscv64", own_world=True) is None
+
+
+@pytest.fixture(params=[True, False], ids=["own world", "shared world"])
+def toolbox(request):
+    return [
+        seccomp.build("x86_64", own_world=request.param, allow=names)
+        for names in (seccomp.START_PROCESSES, seccomp.START_PROGRAM)
+    ]
+
+
+def test_where_programs_start_processes_may_be_made_and_no_namespaces(toolbox):
+    starts, alone = toolbox
+    process, thread, user_namespace = 0x1200011, 0x3D0F00, 0x10000011
+    assert decide(starts, 56, args=(process, 0, 0, 0, 0, 0)) == seccomp.ALLOW
+    assert decide(starts, 56, args=(thread, 0, 0, 0, 0, 0)) == seccomp.ALLOW
+    assert decide(starts, 56, args=(user_namespace, 0, 0, 0, 0, 0)) == seccomp.EPERM
+    for number in (57, 58, 59, 317):  # fork, vfork, execve, seccomp
+        assert decide(starts, number) == seccomp.ALLOW
+    assert decide(alone, 59) == seccomp.ALLOW
+    assert decide(alone, 56, args=(process, 0, 0, 0, 0, 0)) == seccomp.EPERM
+    for number in (57, 58, 317):
+        assert decide(alone, number) == seccomp.EPERM
+
+
+def test_where_programs_start_nothing_else_is_new(toolbox, program):
+    for code in toolbox:
+        for number in set(range(456)) - {9, 56, 57, 58, 59, 317}:
+            own = decide(seccomp.build("x86_64", own_world=True), number)
+            shared = decide(seccomp.build("x86_64", own_world=False), number)
+            assert decide(code, number) in (own, shared), number
+
+
+def test_memory_that_counts_as_nobodys_is_refused_where_data_is_limited(toolbox):
+    shared, private, anonymous = 1, 2, 0x20
+    for code in toolbox:
+        for flags, decision in (
+            (private | anonymous, seccomp.ALLOW),
+            (shared, seccomp.ALLOW),  # of a file
+            (shared | anonymous, seccomp.EPERM),
+            (3 | anonymous | 0x4000, seccomp.EPERM),  # MAP_SHARED_VALIDATE, MAP_NORESERVE
+        ):
+            assert decide(code, 9, args=(0, 1 << 20, 3, flags, 2**64 - 1, 0)) == decision

@@ -30,7 +30,7 @@ def processes(pid):
 
 def state(sandbox):
     """(number of processes, of their descriptors and ours, KiB of memory of the servers)."""
-    servers = [keeper._worker._process.pid for keeper in sandbox._keepers]
+    servers = [keeper._worker._process.pid for keeper in sandbox._pool._keepers]
     below = [pid for server in servers for pid in processes(server)]
     descriptors = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in [os.getpid(), *servers])
     memory_kb = 0

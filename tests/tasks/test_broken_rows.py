@@ -80,17 +80,17 @@ BROKEN_ROWS = {
     "limit without end": (
         {**GOOD, "limits": {"cpu_s": math.inf}},
         "field 'limits': expected numbers above 0 and at most 1000000, got Limits(cpu_s=inf, "
-        "wall_s=20.0, memory_mb=512)",
+        "wall_s=20.0, memory_mb=512, output_kb=64)",
     ),
     "limit that is no number": (
         {**GOOD, "limits": {"wall_s": math.nan}},
         "field 'limits': expected numbers above 0 and at most 1000000, got Limits(cpu_s=1.0, "
-        "wall_s=nan, memory_mb=512)",
+        "wall_s=nan, memory_mb=512, output_kb=64)",
     ),
     "limit too large": (
         {**GOOD, "limits": {"memory_mb": 10**30}},
         "field 'limits': expected numbers above 0 and at most 1000000, got Limits(cpu_s=1.0, "
-        f"wall_s=20.0, memory_mb={10**30})",
+        f"wall_s=20.0, memory_mb={10**30}, output_kb=64)",
     ),
     "missing field": (
         without(GOOD, "entry_point"),
@@ -105,12 +105,13 @@ BROKEN_ROWS = {
     "wrong type": ({**GOOD, "statement": 7}, "field 'statement': expected str, got int 7"),
     "wrong type inside": (
         {**GOOD, "limits": {"cpu": 3}},
-        "field 'limits': unknown fields ['cpu']; known are ['cpu_s', 'memory_mb', 'wall_s']",
+        "field 'limits': unknown fields ['cpu']; known are ['cpu_s', 'memory_mb', "
+        "'output_kb', 'wall_s']",
     ),
     "limit of nothing": (
         {**GOOD, "limits": {"cpu_s": 0}},
         "field 'limits': expected numbers above 0 and at most 1000000, got Limits(cpu_s=0.0, "
-        "wall_s=20.0, memory_mb=512)",
+        "wall_s=20.0, memory_mb=512, output_kb=64)",
     ),
     "no hidden case": (
         {**without(GOOD, "cases"), "visible": [[[1], 2]]},
@@ -144,8 +145,32 @@ BROKEN_ROWS = {
     ),
     "no entry point": (
         {**GOOD, "entry_point": ""},
-        "field 'entry_point': expected the name of a function, got ''; a program that reads "
-        "standard input is a row with question, inputs and outputs",
+        "visible:1: a task without entry_point is a program; expected one text for standard input, "
+        "got (1,)",
+    ),
+    "a program's output that is no text": (
+        {**GOOD, "entry_point": "", "cases": [["1", "2"], ["3", "6"], ["4", 8]]},
+        "hidden:1: a task without entry_point is a program; expected the text for standard output, "
+        'or {"stdout": text, "exit_code": 0 to 255} with one of the two or both, got 8',
+    ),
+    "a program's exit code that no process has": (
+        {**GOOD, "entry_point": "", "cases": [["1", {"exit_code": 256}]] * 3},
+        "visible:1: a task without entry_point is a program; expected the text for standard "
+        'output, or {"stdout": text, "exit_code": 0 to 255} with one of the two or both, got '
+        "{'exit_code': 256}",
+    ),
+    "a language that is not there": (
+        {**GOOD, "entry_point": "", "language": "cobol", "cases": [["1", "2"]] * 3},
+        "language: expected one of ['c', 'javascript', 'python'], got 'cobol'",
+    ),
+    "a function that is not in Python": (
+        {**GOOD, "language": "c"},
+        "field 'language': functions can be called in Python only, got 'c'; write the task as a "
+        'program that reads standard input (entry_point "")',
+    ),
+    "too much output": (
+        {**GOOD, "limits": {"output_kb": 10**6}},
+        "field 'limits': expected output_kb from 0 to 65536, got 1000000",
     ),
     "reference is not Python": (
         {**GOOD, "reference": "def f(x):\n    return 2 x\n"},
@@ -203,8 +228,8 @@ BROKEN_ROWS = {
     ),
     "another language": (
         {"prompt": "q", "verification_info": {"language": "cpp", "test_cases": []}},
-        "field 'verification_info', language: expected 'python', got 'cpp'; leave rows of other "
-        "languages out",
+        "field 'verification_info', language: expected one of ['c', 'javascript', 'python'], got "
+        "'cpp'; leave rows of other languages out",
     ),
     "SWE-bench": (
         {"instance_id": "a__b-1", "repo": "a/b", "patch": ""},

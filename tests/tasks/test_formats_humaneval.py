@@ -135,8 +135,52 @@ def test_cases_and_published_tests_agree_on_right_empty_and_mutated_solutions(
     assert said == published_pass(mutants) and not all(said)
 
 
-def test_a_right_solution_of_a_task_with_test_code_is_not_judged(human_eval_file, sandbox):
-    task = next(t for t in load_tasks(human_eval_file) if t.task_id == "HumanEval/53")
-    verdict = grade(task, task.reference, sandbox)
-    assert verdict.status == "unscorable"
-    assert [o.status for o in verdict.outcomes] == ["passed"] * 5 + ["skipped"]
+def test_tasks_with_test_code_are_judged_in_a_second_process(human_eval_file, sandbox):
+    tasks = [t for t in load_tasks(human_eval_file) if t.test_code]
+    right = grade_many([(task, task.reference) for task in tasks], sandbox)
+    for task, verdict in zip(tasks, right, strict=True):
+        assert (verdict.mode, verdict.status) == ("split", "ok"), task.task_id
+        assert {o.status for o in verdict.outcomes} == {"passed"}, verdict
+    empty = [(task, complete(task, "    return None\n")) for task in tasks]
+    for verdict in grade_many(empty, sandbox):
+        assert verdict.status == "ok" and "passed" not in {o.status for o in verdict.outcomes[:1]}
+
+
+def test_a_prompts_own_function_cannot_be_redefined_to_pass(human_eval_file, sandbox):
+    task = next(t for t in load_tasks(human_eval_file) if t.task_id == "HumanEval/38")
+    forged = "    return s\n\ndef encode_cyclic(s):\n    return s\n"
+    verdict = grade(task, complete(task, forged), sandbox)
+    assert [o.status for o in verdict.of_suite("hidden")] == ["wrong"]
+
+
+HOPELESS = {
+    "nothing": "    return None\n",
+    "exit": "    import sys\n    sys.exit(0)\n",
+    "always equal": """    class Equal:
+        def __eq__(self, other): return True
+        def __sub__(self, other): return 0
+        def __bool__(self): return True
+    return Equal()
+""",
+}
+
+
+@pytest.mark.slow
+def test_every_rows_own_check_passes_its_reference_and_nothing_hopeless(human_eval_file, sandbox):
+    with gzip.open(human_eval_file, "rt") as lines:
+        rows = list(map(json.loads, lines))
+
+    def passes(row, body):
+        result = sandbox.run_split(
+            {"solution.py": row["prompt"] + body},
+            "solution.py",
+            row["entry_point"],
+            row["test"],
+            Limits(cpu_s=3.0),
+        )
+        assert result.status in ("ok", "crash"), (row["task_id"], result)
+        return result.status == "ok" and all(how == "passed" for _, how, _ in result.outcomes)
+
+    assert [row["task_id"] for row in rows if not passes(row, row["canonical_solution"])] == []
+    for name, body in HOPELESS.items():
+        assert [row["task_id"] for row in rows if passes(row, body)] == [], name

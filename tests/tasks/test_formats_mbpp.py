@@ -51,13 +51,19 @@ def test_the_sanitized_variant(sandbox):
     assert {o.status for o in grade(task, task.reference, sandbox).outcomes} == {"passed"}
 
 
-def test_asserts_that_are_no_cases_keep_the_whole_test_with_its_setup():
+def test_asserts_that_are_no_cases_keep_the_whole_test_with_its_setup(sandbox):
     row = {**FULL, "test_setup_code": "one = [1]", "test_list": ["assert add_one(one[0]) == 2"]}
     (task,) = load_tasks([row])
     assert task.visible == () and task.hidden == (Case((1000,), 1001, "equal"),)
     assert task.test_code == (
         "one = [1]\nassert add_one(one[0]) == 2\nassert add_one(10**3) == 1001\n"
     )
+    verdict = grade(task, task.reference, sandbox)
+    assert (verdict.mode, verdict.status) == ("split", "ok")
+    assert [o.status for o in verdict.outcomes] == ["passed"] * 3
+    wrong = grade(task, "def add_one(x):\n    return x + 2\n", sandbox)
+    assert [o.status for o in wrong.outcomes] == ["wrong"] * 3
+    assert wrong.outcomes[1].message == "add_one(one[0]) got 3 want 2"
 
 
 def test_an_assert_about_no_function_of_the_code_is_refused():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from workbench.environments import tools
 from workbench.environments.parsing import parse_command
-from workbench.grading import GRADER, collect_evidence, final_judgement
+from workbench.grading import GRADER, collect_evidence, final_judgement, verdict_mode
 from workbench.records import (
     UNSCORABLE,
     Evidence,
@@ -186,8 +186,8 @@ class Environment:
         """
         if self.stop_reason != "abort":
             return final_judgement(self.task, self.files, self.sandbox)
-        mode = "shared" if self.task.is_repository else "call"
-        verdict = Verdict(mode, "sandbox_error", _never_run(self.task), self.sandbox.name, GRADER)
+        mode, outcomes = verdict_mode(self.task), _never_run(self.task)
+        verdict = Verdict(mode, "sandbox_error", outcomes, self.sandbox.name, GRADER)
         return verdict, collect_evidence(self.task, self.files)
 
     def _use(self, call: ToolCall) -> tuple[str, Mapping[str, str], StopReason | None]:

@@ -3,7 +3,14 @@
 Stage: grading. Tasks and workspaces in; `Verdict` and `Evidence` out.
 """
 
-from workbench.grading.compare import close_value, equal_value, matches, same_value
+from workbench.grading.compare import (
+    close_output,
+    close_value,
+    equal_value,
+    matches,
+    same_output,
+    same_value,
+)
 from workbench.grading.evidence import collect_evidence
 from workbench.grading.verdicts import (
     GRADER,
@@ -12,10 +19,12 @@ from workbench.grading.verdicts import (
     grade,
     grade_many,
     outcomes_as_left,
+    verdict_mode,
 )
 
 __all__ = [
     "GRADER",
+    "close_output",
     "close_value",
     "collect_evidence",
     "equal_value",
@@ -25,5 +34,7 @@ __all__ = [
     "grade_many",
     "matches",
     "outcomes_as_left",
+    "same_output",
     "same_value",
+    "verdict_mode",
 ]

@@ -2,8 +2,9 @@
 
 Stage: grading. A value of plain data that a hostile program chose and the case's expected value go
 in, a bool comes out; no value makes these functions raise. "same" is the strict way of the
-workbench's own suites, "equal" and "close" mean what published asserts mean. Left out: comparing
-printed output, which is for programs.
+workbench's own suites, "equal" and "close" mean what published asserts mean. What programs print
+is text and compared as judges of programming contests do. Left out: a checker of a task's own,
+where several outputs are right.
 """
 
 from __future__ import annotations
@@ -29,6 +30,42 @@ def matches(got: Any, case: Case) -> bool:
         return close_value(got, case.expected, case.tolerance)
     assert case.comparison == "same", case.comparison
     return same_value(got, case.expected)
+
+
+def same_output(got: str, expected: str) -> bool:
+    """True if both texts have the same lines, white space at the end of each left out, and empty
+    lines at the end too.
+
+    >>> same_output("1 2 \\r\\n\\n", "1 2"), same_output(" 1", "1"), same_output("1.0", "1")
+    (True, False, False)
+    """
+    return _lines(got) == _lines(expected)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().split("\n")]
+
+
+def close_output(got: str, expected: str, tolerance: float) -> bool:
+    """True if both texts have the same words, or numbers that are close as by `close_value`.
+
+    Words are what white space separates; how much of it there is does not count.
+
+    >>> close_output("area 0.3333\\n", "area  0.333333", 1e-4)
+    True
+    """
+    words, wanted = got.split(), expected.split()
+    return len(words) == len(wanted) and all(
+        word == want or _close_words(word, want, tolerance) for word, want in zip(words, wanted)
+    )
+
+
+def _close_words(word: str, want: str, tolerance: float) -> bool:
+    try:
+        numbers = float(word), float(want)
+    except ValueError:
+        return False
+    return all(map(math.isfinite, numbers)) and _close(*numbers, tolerance)
 
 
 def equal_value(got: Any, expected: Any) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.records import Suite, Task, TestOutcome, Verdict
+from workbench.records import Suite, Task, TestOutcome, VerdictStatus
 from workbench.sandbox import LocalSandbox, TestsResult
 from workbench.workspaces import PatchError, apply_patch, with_pristine_tests
 
@@ -26,26 +26,20 @@ def changed_files(task: Task, solution: str | Mapping[str, str]) -> Mapping[str,
     return {**task.files, **solution}
 
 
-def grade_repository(
-    task: Task, solution: str | Mapping[str, str], sandbox: LocalSandbox, grader: str
-) -> Verdict:
-    """The verdict on a solution; a diff that does not fit is a "compile_error", no exception."""
-    try:
-        files = changed_files(task, solution)
-    except PatchError as error:
-        result = TestsResult("compile_error", (), f"the patch does not apply: {error}")
-        return _verdict(task, result, sandbox, grader)
-    return judge_repository(task, files, sandbox, grader)[0]
+def does_not_apply(task: Task, error: PatchError) -> tuple[VerdictStatus, tuple[TestOutcome, ...]]:
+    """Status and outcomes of a diff that does not fit."""
+    result = TestsResult("compile_error", (), f"the patch does not apply: {error}")
+    return result.status, _graded(task, result)
 
 
 def judge_repository(
-    task: Task, files: Mapping[str, str], sandbox: LocalSandbox, grader: str
-) -> tuple[Verdict, float]:
-    """The verdict on a whole workspace, and the CPU seconds it took: suites `hidden` (every
+    task: Task, files: Mapping[str, str], sandbox: LocalSandbox
+) -> tuple[VerdictStatus, tuple[TestOutcome, ...], float]:
+    """(how the run ended; outcomes; CPU seconds) of a whole workspace: suites `hidden` (every
     required test) and `visible_pristine` (those of them that the agent could see), one run."""
     graded = with_pristine_tests(files, task.files, task.hidden_tests)
     result = sandbox.run_pytest(graded, task.required, task.limits)
-    return _verdict(task, result, sandbox, grader), result.cpu_s
+    return result.status, _graded(task, result), result.cpu_s
 
 
 def repository_as_left(
@@ -67,10 +61,9 @@ def visible_ids(task: Task) -> tuple[str, ...]:
     )
 
 
-def _verdict(task: Task, result: TestsResult, sandbox: LocalSandbox, grader: str) -> Verdict:
+def _graded(task: Task, result: TestsResult) -> tuple[TestOutcome, ...]:
     outcomes = _outcomes("visible_pristine", visible_ids(task), result)
-    outcomes += _outcomes("hidden", task.required, result)
-    return Verdict("shared", result.status, outcomes, sandbox.name, grader)
+    return outcomes + _outcomes("hidden", task.required, result)
 
 
 def _outcomes(suite: Suite, names: Sequence[str], result: TestsResult) -> tuple[TestOutcome, ...]:

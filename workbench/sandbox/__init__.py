@@ -4,15 +4,25 @@ Stage: sandbox. Programs and inputs in, plain data out; no verdicts (see `gradin
 """
 
 from workbench.sandbox.guarantees import Guarantee, Guarantees
+from workbench.sandbox.languages import LANGUAGES, Language
 from workbench.sandbox.local import LocalSandbox, open_sandbox
-from workbench.sandbox.results import CallResult, CaseResult, SandboxStats, TestsResult
+from workbench.sandbox.results import (
+    CallResult,
+    CaseResult,
+    ProgramResult,
+    SandboxStats,
+    TestsResult,
+)
 
 __all__ = [
     "CallResult",
     "CaseResult",
     "Guarantee",
     "Guarantees",
+    "LANGUAGES",
+    "Language",
     "LocalSandbox",
+    "ProgramResult",
     "SandboxStats",
     "TestsResult",
     "open_sandbox",

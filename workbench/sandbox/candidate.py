@@ -2,8 +2,9 @@
 
 Stage: sandbox. A request comes in as JSON; answer lines go out through the result pipe as tagged
 data (`wire` lists them). Nothing here decides a verdict: in mode "call" the expected values never
-enter this process. In mode "tests" the tests run next to the program and can be forged by it,
-which is what that mode is for. Left out: captured output (it goes to /dev/null).
+enter this process, in mode "split" it answers the tests of another run (`split_solution`). In mode
+"tests" the tests run next to the program and can be forged by it, which is what that mode is for.
+Left out: programs that read standard input (`as_main`, `toolchain`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ import sys
 
 from workbench import encoding
 from workbench.sandbox import wire
+from workbench.sandbox.split_solution import answer_calls
+from workbench.sandbox.workspace import flush, forget, offer_files, read, write_files
 
+TRIAL = (
+    {"mode": "call", "files": {"a.py": "def f():\n    return 1\n"}, "entry_file": "a.py",
+     "entry_point": "f", "inputs": [{"tuple": []}]},
+    [wire.VALUE + b"1", wire.END],
+)  # fmt: skip
+"""A request, and the lines it gives."""
 _ONLY_AST = 0x400
 """`compile` flag: return the syntax tree (ast.PyCF_ONLY_AST, without importing ast)."""
 _MESSAGE_CHARS = 200
@@ -25,28 +34,32 @@ def unpack(body, box):
     """The request in `body`, its files written to folder `box`; nothing untrusted runs yet, so
     whatever is raised here (a full disk) is not the candidate's doing."""
     request = encoding.parse_json(body.decode())
-    for path in request["files"]:
-        sys.modules.pop(path.split("/")[0].removesuffix(".py"), None)  # it may have its own json.py
-    write_files(request["files"], box)
+    forget(request["files"])
+    write_files(request, box)
     return request
 
 
-def run(request, pipe, box):
-    """Execute one request in folder `box` and write its answer lines to the descriptor `pipe`."""
-    modules = _Modules(request["files"], box)
-    sys.meta_path.insert(0, modules)
-    sys.path.insert(0, box)  # for packages, which the line above leaves to Python
+def run(request, pipe, box, ends=()):
+    """Execute one request in folder `box` and write its answer lines to the descriptor `pipe`.
+
+    ends: descriptors to read calls from and to write answers to, which only mode "split" uses.
+    """
+    if request["mode"] != "split":
+        close_all(ends)
+    modules = offer_files(request["files"], box)
     if request["mode"] == "call":
         _run_cases(request, modules, pipe, box)
+    elif request["mode"] == "split":
+        if loaded := _load(request, modules, pipe, box):
+            answer_calls(loaded[0], *ends, lambda error: describe(error, box))
     else:
         _run_tests(request, pipe, box)
 
 
-def trial():
-    """(request, the lines it must give) of a first run that shows that the walls hold."""
-    request = {"mode": "call", "files": {"a.py": "def f():\n    return 1\n"},
-               "entry_file": "a.py", "entry_point": "f", "inputs": [{"tuple": []}]}  # fmt: skip
-    return request, wire.VALUE + b"1\n" + wire.END + b"\n"
+def close_all(descriptors):
+    """Close each of them."""
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def warm_up():
@@ -57,62 +70,11 @@ def warm_up():
     encoding.dump_bytes(names["f"](*encoding.decode(encoding.parse_json('{"tuple":[[1,2]]}'))))
 
 
-def write_files(files, box):
-    """Write {path: text} below the folder `box`."""
-    for path, text in files.items():
-        if "/" in path:
-            os.makedirs(os.path.dirname(f"{box}/{path}"), exist_ok=True)
-        file = os.open(f"{box}/{path}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        data = text.encode("utf-8", "surrogatepass")
-        while data:
-            data = data[os.write(file, data) :]
-        os.close(file)
-
-
-class _Modules:
-    """Imports plain modules of the workspace: a finder that touches far less than Python's own."""
-
-    def __init__(self, files, box):
-        self._paths = {p[:-3]: f"{box}/{p}" for p in files if p.endswith(".py") and "/" not in p}
-
-    def find_spec(self, name, path=None, target=None):
-        """What importlib asks of a finder."""
-        if name not in self._paths:
-            return None
-        spec = type(os.__spec__)(name, self, origin=self._paths[name])
-        spec.has_location = True
-        return spec
-
-    def create_module(self, spec):
-        """None: an ordinary module."""
-
-    def exec_module(self, module):
-        """Run the file as it now lies in the workspace."""
-        path = module.__spec__.origin
-        exec(compile(_read(path), path, "exec", 0, True), module.__dict__)
-
-    def load(self, name):
-        """What `import name` does, by a shorter way for a plain module."""
-        if name not in self._paths:
-            return __import__(name)
-        module = sys.modules[name] = type(sys)(name)
-        module.__spec__, module.__file__ = self.find_spec(name), self._paths[name]
-        module.__loader__, module.__package__ = self, ""
-        return self.exec_module(module)
-
-
-def _read(path):
-    file = os.open(path, os.O_RDONLY)
-    data = os.read(file, os.fstat(file).st_size)
-    os.close(file)
-    return data
-
-
 def _run_cases(request, modules, pipe, box):
     loaded = _load(request, modules, pipe, box)
     if not loaded:
         return
-    (function,) = loaded
+    _, function = loaded
     for args in request["inputs"]:
         try:
             value = function(*encoding.decode(args))
@@ -120,40 +82,41 @@ def _run_cases(request, modules, pipe, box):
         except BaseException as error:  # SystemExit too: a candidate may raise anything
             line = wire.ERROR + dump([_status(error, "error"), describe(error, box)])
         say(pipe, line)
-    say(pipe, wire.END)
+    say_last(pipe, wire.END)
 
 
 def _load(request, modules, pipe, box):
-    """The entry point in a list; an empty one if the program could not be loaded, which is said."""
+    """[the module, its entry point]; [] if the program could not be loaded, which is said."""
     entry_file, entry_point = request["entry_file"], request["entry_point"]
     name = entry_file.removesuffix(".py").replace("/", ".")
     try:
         modules.load(name)
-        return [getattr(sys.modules[name], entry_point)]
+        return [sys.modules[name], getattr(sys.modules[name], entry_point)]
     except AttributeError as error:
         if error.obj is sys.modules.get(name) and error.name == entry_point:
             text = f"NameError {entry_file}: function '{entry_point}' is not defined"
-            say(pipe, wire.NOT_LOADED + dump(["compile_error", text]))
+            say_last(pipe, wire.NOT_LOADED + dump(["compile_error", text]))
         else:
-            _say_not_loaded(error, pipe, box)
+            say_not_loaded(error, pipe, box)
     except BaseException as error:
-        _say_not_loaded(error, pipe, box)
+        say_not_loaded(error, pipe, box)
     return []
 
 
-def _say_not_loaded(error, pipe, box):
+def say_not_loaded(error, pipe, box):
+    """Say why a file could not be compiled or executed."""
     kind = wire.LEFT if isinstance(error, SystemExit) else wire.NOT_LOADED
-    say(pipe, kind + dump([_status(error, "compile_error"), describe(error, box)]))
+    say_last(pipe, kind + dump([_status(error, "compile_error"), describe(error, box)]))
 
 
 def _run_tests(request, pipe, box):
     """Run each top-level statement of the tests that is not an import or a docstring."""
     path = f"{box}/{request['tests_file']}"
     try:
-        source = _read(path)
+        source = read(path)
         statements = compile(source, path, "exec", _ONLY_AST, True).body
     except Exception as error:
-        return _say_not_loaded(error, pipe, box)
+        return say_not_loaded(error, pipe, box)
     namespace = {"__name__": "tests", "__file__": path}
     number = 0
     for statement in statements:
@@ -162,12 +125,12 @@ def _run_tests(request, pipe, box):
             try:
                 _execute(statement, path, namespace)
             except BaseException as error:
-                return _say_not_loaded(error, pipe, box)
+                return say_not_loaded(error, pipe, box)
         elif not (kind == "Expr" and type(statement.value).__name__ == "Constant"):
             number += 1
             status, message = run_test(statement, source, path, namespace, box)
             say(pipe, wire.TEST + dump([f"test:{number}", status, message]))
-    say(pipe, wire.END)
+    say_last(pipe, wire.END)
 
 
 def run_test(statement, source, path, namespace, box):
@@ -180,8 +143,10 @@ def run_test(statement, source, path, namespace, box):
         got, want = (_evaluate(side, path, namespace) for side in sides)
         if got == want:
             return "passed", ""
-        call = _segment(source, sides[0])
-        return "wrong", f"{call} got {_shown(got)} want {_shown(want)}"
+        side = sides[0]
+        place = side.lineno, side.end_lineno, side.col_offset, side.end_col_offset
+        call = source_of(source, *place)
+        return "wrong", f"{call} got {shown(got)} want {shown(want)}"
     except AssertionError as error:
         return "wrong", describe(error, box)
     except BaseException as error:
@@ -210,15 +175,20 @@ def _evaluate(expression, path, namespace):
     return eval(compile(tree, path, "eval", 0, True), namespace)
 
 
-def _segment(source, node):
-    lines = source.split(b"\n")[node.lineno - 1 : node.end_lineno]
-    lines[-1] = lines[-1][: node.end_col_offset]
-    lines[0] = lines[0][node.col_offset :]
+def source_of(source, line, end_line, column, end_column):
+    """The text between two places of `source` (bytes; lines from 1), on one line."""
+    lines = source.split(b"\n")[line - 1 : end_line]
+    lines[-1] = lines[-1][:end_column]
+    lines[0] = lines[0][column:]
     return b" ".join(line.strip() for line in lines).decode("utf-8", "replace")[:_VALUE_CHARS]
 
 
-def _shown(value):
-    text = without_addresses(repr(value))
+def shown(value):
+    """`value` as a message shows it: short, and the same in every run."""
+    try:
+        text = without_addresses(repr(value))
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        text = f"{type(value).__name__} with a number too long to show"
     return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 3] + "..."
 
 
@@ -259,12 +229,16 @@ def _place(traceback, box):
 
 
 def dump(value):
-    """JSON as bytes."""
+    """Plain texts as JSON, in one line."""
     return json.dumps(value).encode()
 
 
 def say(pipe, line):
-    """Write one line to the result pipe."""
-    data = memoryview(line + b"\n")
-    while data:
-        data = data[os.write(pipe, data) :]
+    """Write one line to the descriptor `pipe`."""
+    wire.write_all(pipe, line + b"\n")
+
+
+def say_last(pipe, line):
+    """Write the last line, after what was printed."""
+    flush()
+    say(pipe, line)

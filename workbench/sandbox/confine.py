@@ -1,9 +1,11 @@
 """The walls around a run, in three strengths; the server picks the strongest that works here.
 
-Stage: sandbox (server side). Each class offers the same five steps: `prepare` once in the server,
-`fork` and `enter` for each run (`enter` in the child, before anything untrusted exists), `sweep`
-and `clean` after it. All three: own session, resource limits, no descriptor but /dev/null and the
-result pipe. Left out: cgroups, a disk quota at tiers 1 and 2.
+Stage: sandbox (server side). Each class offers the same steps: `prepare` once in the server,
+`fork`, `enter` and `seal` for each run (the last two in the child, before anything untrusted
+exists), `sweep` and `clean` after it. All three: own session, resource limits, no descriptor but
+standard input (/dev/null or a text), the pipes for output and errors, the result pipe and, in mode
+"split", the two pipes to the other run. Left out: cgroups, a disk quota at tiers 1 and 2; runs that
+start programs have other walls (`toolbox`).
 
     tier 3  Namespaces  pid, mount, ipc, net, uts namespaces; own read-only root; seccomp
     tier 2  Filters     Landlock and seccomp, no namespaces (containers, Colab)
@@ -21,7 +23,7 @@ import time
 from workbench.sandbox import filetree, kernel, landlock, removal, seccomp
 
 PIPE = 3
-"""The result pipe's descriptor in a run; 0, 1 and 2 are /dev/null and nothing else is open."""
+"""The result pipe's descriptor in a run; besides 0, 1 and 2 nothing else is open."""
 BOX_MB, BOX_FILES = 16, 1000
 """Size of the work folder at tier 3."""
 FIXED = {"CORE": 0, "FSIZE": 16 << 20, "NOFILE": 64, "MEMLOCK": 0}
@@ -36,11 +38,16 @@ class Minimal:
     """Tier 1: resource limits and an own session."""
 
     tier = 1
+    allowed = ()
+    """System calls that the filter of this tier forbids and these walls do not."""
+    starts_programs = False
+    """Whether programs in the work folder may be started."""
 
-    def __init__(self):
+    def __init__(self, reads=()):
+        """reads: paths that runs may read besides Python's own."""
+        self._reads = reads
         self.layers = ["own session", "resource limits", "scrubbed environment"]
         self.box = ""
-        self.shown = ()  # folders a run may read besides the libraries
         self.uid = None
         self._folder = ""
 
@@ -58,15 +65,22 @@ class Minimal:
         """Like os.fork: 0 in the run, its process id in the server."""
         return os.fork()
 
-    def enter(self, pipe, requests):
-        """In the run: put up every wall but the limits a request names; the two descriptors it
-        keeps, under their new numbers. Raises OSError if a wall cannot be had."""
+    def enter(self, *kept):
+        """In the run: put up every wall but the filter of system calls and the limits a request
+        names; the descriptors it keeps, under their new numbers. Raises OSError if a wall cannot
+        be had."""
         os.setsid()
         if kernel.available():
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.mkdir(self.box, 0o700)
         os.chdir(self.box)
-        return _keep_only(pipe, requests)
+        return _keep_only(kept)
+
+    def seal(self):
+        """In the run, after `enter`: load the filter of system calls, where there is one."""
+
+    def forbid_processes(self):
+        """In a run that may start programs: from now on this process stays alone."""
 
     def sweep(self, pid):
         """In the server, after the run's first process ended: end what it left behind."""
@@ -93,19 +107,20 @@ class Filters(Minimal):
     def prepare(self, folder):
         """Raises OSError where seccomp or Landlock is missing."""
         super().prepare(folder)
-        program = seccomp.build(os.uname().machine, own_world=False)
-        if program is None:
+        self._filter = make_filter(own_world=False, allow=self.allowed)
+        if self._filter is None:
             raise OSError(f"no table of system calls for {os.uname().machine}")
-        self._filter = kernel.prepare_filter(program)
-        folders = (os.path.dirname(os.__file__), *self.shown)
-        if os.geteuid() == 0 and all(map(filetree.readable_by_all, folders)):
+        needed = (os.path.dirname(os.__file__), *self._reads)
+        if os.geteuid() == 0 and all(map(filetree.readable_by_all, needed)):
             self.uid = _run_uid(os.getppid())
         os.chmod(folder, 0o711)
         kernel.drop_capability_bounds()
-        self._ruleset = landlock.build(filetree.libraries(self.shown), ["/dev/null"], folder)
+        self._ruleset = landlock.build(
+            filetree.libraries(self._reads), ["/dev/null"], folder, execute=self.starts_programs
+        )
         self.layers += ["no new privileges", "seccomp", "Landlock", "capabilities dropped"]
 
-    def enter(self, pipe, requests):
+    def enter(self, *kept):
         os.setsid()
         os.mkdir(self.box, 0o700)
         if self.uid is not None:
@@ -114,11 +129,13 @@ class Filters(Minimal):
         os.chdir(self.box)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         landlock.restrict(self._ruleset)
-        kept = _keep_only(pipe, requests)
+        kept = _keep_only(kept)
         if self.uid is not None:
             _set_limits(OWN_USER)
-        kernel.load_filter(self._filter)
         return kept
+
+    def seal(self):
+        kernel.load_filter(self._filter)
 
 
 class Namespaces(Minimal):
@@ -126,8 +143,8 @@ class Namespaces(Minimal):
 
     tier = 3
 
-    def __init__(self, as_root):
-        super().__init__()
+    def __init__(self, as_root, reads=()):
+        super().__init__(reads)
         self._as_root = as_root
         self._filter = None
         self.box = "/box"
@@ -148,9 +165,8 @@ class Namespaces(Minimal):
     def prepare(self, folder):
         """In the server: leave the machine's file tree for a read-only one of libraries."""
         self._pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        program = seccomp.build(os.uname().machine, own_world=True)
-        self._filter = kernel.prepare_filter(program) if program else None
-        filetree.make_root(self.box, self.shown)
+        self._filter = make_filter(own_world=True, allow=self.allowed)
+        filetree.make_root(self.box, self._reads)
         kernel.drop_capability_bounds()
         os.environ.update(HOME=self.box, TMPDIR=self.box)
         self.layers += ["namespaces: pid, mount, ipc, net, uts"]
@@ -171,27 +187,35 @@ class Namespaces(Minimal):
             kernel.setns(self._pid_namespace, kernel.CLONE_NEWPID)
         return pid
 
-    def enter(self, pipe, requests):
+    def enter(self, *kept):
         os.setsid()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
         owner = f",uid={self.uid},gid={self.uid}" if self.uid is not None else ""
         quota = f"size={BOX_MB}m,nr_inodes={BOX_FILES},mode=700{owner}"
         kernel.mount("box", self.box, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
-        kept = _keep_only(pipe, requests)
-        if self.uid is not None or not self._filter:
+        kept = _keep_only(kept)
+        if self.uid is not None or self.starts_programs or not self._filter:
             _set_limits(OWN_USER)
         _become(self.uid)
         os.chdir(self.box)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        return kept
+
+    def seal(self):
         if self._filter:
             kernel.load_filter(self._filter)
-        return kept
 
     def sweep(self, pid):
         """Nothing: the namespace's other processes ended with its first."""
 
     def clean(self):
         """Nothing: the work folder went with the run's mount namespace."""
+
+
+def make_filter(own_world, allow):
+    """The filter of system calls, ready to load; None where their numbers are not known."""
+    program = seccomp.build(os.uname().machine, own_world=own_world, allow=allow)
+    return kernel.prepare_filter(program) if program else None
 
 
 def _children():
@@ -219,19 +243,25 @@ def _become(uid):
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
 
 
-def _keep_only(pipe, requests):
-    """Close every descriptor but 0, 1, 2 and these two, which become 3 and 4."""
-    low = os.dup2(requests, os.dup(pipe) + 8)  # out of the way of 3 and 4
-    os.dup2(pipe, PIPE)
-    os.dup2(low, PIPE + 1)
-    os.closerange(PIPE + 2, 4096)
-    return PIPE, PIPE + 1
+def _keep_only(kept):
+    """Close every descriptor but 0, 1, 2 and these, which become PIPE and those after it."""
+    first_free = max(kept) + len(kept) + PIPE
+    high = [os.dup2(one, first_free + place) for place, one in enumerate(kept)]  # out of the way
+    low = [os.dup2(one, PIPE + place) for place, one in enumerate(high)]
+    os.closerange(PIPE + len(kept), 4096)
+    return low
 
 
-def set_limits(cpu_s, memory_mb):
-    """The limits a request names; CPU in whole seconds, the server's own clock is finer."""
+def set_limits(cpu_s, memory_mb, reserve_mb=None):
+    """The limits a request names; CPU in whole seconds, the server's own clock is finer.
+
+    reserve_mb: address space a program may set aside beyond the memory it may write to; None =
+    there is one limit for both.
+    """
     used_s = int(time.process_time())
-    _set_limits({"CPU": used_s + int(cpu_s) + 2, "AS": memory_mb << 20})
+    _set_limits({"CPU": used_s + int(cpu_s) + 2, "AS": memory_mb + (reserve_mb or 0) << 20})
+    if reserve_mb is not None:
+        _set_limits({"DATA": memory_mb << 20})
 
 
 def _set_limits(values):

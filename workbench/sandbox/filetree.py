@@ -1,7 +1,7 @@
 """The files a run can see: which they are, and (tier 3) a root folder that holds nothing else.
 
 Stage: sandbox (server side). Called once in the server, before the first run. Left out:
-site-packages: only the standard library can be imported, and what a server is told to show.
+site-packages, of which only what the trainer names can be imported.
 """
 
 from __future__ import annotations
@@ -11,18 +11,28 @@ import sys
 
 from workbench.sandbox import kernel
 
+STDIN_FILE = ".stdin"
+"""Name in a run's work folder of the file that is its standard input."""
 
-def libraries(more=()):
-    """Paths a Python program needs to read: the interpreter's and the system's libraries, and
-    `more` (the packages a suite is run with)."""
+
+def libraries(also=()):
+    """Paths a Python program needs to read: the interpreter's and the system's libraries.
+
+    also: further ones, of a package or a toolchain.
+    """
     found = [os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")]
     found += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo"]
-    found += ["/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom"]
-    return [path for path in (*found, *more) if os.path.exists(path)]
+    found += ["/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", *also]
+    return [path for path in found if os.path.exists(path)]
 
 
 def readable_by_all(path):
-    """Whether a folder can be entered by every user: all folders above it must allow it."""
+    """Whether every user can read a file, or enter a folder: all folders above must allow it."""
+    path = os.path.realpath(path)
+    if not os.path.isdir(path):
+        if not os.stat(path).st_mode & 0o004:
+            return False
+        path = os.path.dirname(path)
     while path != "/":
         if not os.stat(path).st_mode & 0o001:
             return False
@@ -30,13 +40,13 @@ def readable_by_all(path):
     return True
 
 
-def make_root(box, more=()):
-    """Leave the machine's file tree for a new one: libraries and `more`, read-only, and an empty
-    `box`.
+def make_root(box, also=()):
+    """Leave the machine's file tree for a new one: libraries, read-only, and an empty `box`.
 
+    also: further paths to show, as for `libraries`.
     Raises OSError where mounting is refused; the process is then of no more use.
     """
-    sources = libraries(more)
+    sources = libraries(also)
     spots = ("/tmp", "/mnt", "/media", "/srv", "/opt", "/home", "/var/tmp")
     spot = next(
         (s for s in spots if os.path.isdir(s) and not any(p.startswith(s + "/") for p in sources)),
@@ -49,6 +59,7 @@ def make_root(box, more=()):
     for source in sources:
         _show(source, spot)
     os.mkdir(spot + box, 0o755)
+    os.symlink(f"{box}/{STDIN_FILE}", f"{spot}/dev/stdin")
     kernel.pivot_root(spot)
     kernel.mount("", "/", "", kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY)
 

@@ -25,9 +25,10 @@ def version():
         return 0
 
 
-def build(readable, writable, scratch):
+def build(readable, writable, scratch, execute=False):
     """A ruleset descriptor: read below `readable` folders, write `writable` files, own `scratch`.
 
+    execute: whether programs that lie in `scratch` may be started.
     Raises OSError if the kernel has no Landlock.
     """
     abi = version()
@@ -39,10 +40,10 @@ def build(readable, writable, scratch):
     size = 8 if abi < 4 else 16 if abi < 6 else 24
     ruleset = kernel.syscall("landlock", kernel.SYS_LANDLOCK_CREATE, attributes, size, 0)
     for path in readable:
-        _add(ruleset, path, _READ if os.path.isdir(path) else _READ_FILE)
+        _add(ruleset, path, _READ if os.path.isdir(path) else _READ_FILE | _EXECUTE)
     for path in writable:
         _add(ruleset, path, _READ_FILE | _WRITE_FILE)
-    _add(ruleset, scratch, files & ~_EXECUTE)
+    _add(ruleset, scratch, files if execute else files & ~_EXECUTE)
     return ruleset
 
 

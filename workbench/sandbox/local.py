@@ -1,4 +1,4 @@
-"""The sandbox on this machine: a few warm servers, a thread for each, reuse of equal results.
+"""The sandbox on this machine: what can be asked of it, one method a mode.
 
 Stage: sandbox. Programs and inputs go in, plain data comes out; safe to call from any thread, a
 notebook, or a running event loop (it blocks). Left out: Docker and several hosts.
@@ -6,37 +6,32 @@ notebook, or a running event loop (it blocks). Left out: Docker and several host
 
 from __future__ import annotations
 
-import hashlib
-import json
+import functools
 import os
-import queue
-import threading
 import warnings
-import weakref
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError
 from dataclasses import replace
 from typing import Any
 
 from workbench import encoding
 from workbench.records import Limits
-from workbench.sandbox import pytest_suites, wire
+from workbench.sandbox.checking import check_folders, check_path, check_stdin, too_large
 from workbench.sandbox.guarantees import Guarantees, check
-from workbench.sandbox.inputs import check_files, check_limits, check_path, too_large_message
+from workbench.sandbox.languages import find
+from workbench.sandbox.pool import Pool
+from workbench.sandbox.programs import Toolboxes, run_program
+from workbench.sandbox.pytest_suites import Suites, suite_result
+from workbench.sandbox.responses import printed
 from workbench.sandbox.results import (
     CallResult,
     CaseResult,
-    Response,
+    ProgramResult,
     SandboxStats,
     TestsResult,
     call_result,
     tests_result,
 )
-from workbench.sandbox.worker import Keeper, ServerGone, Worker
-
-MAX_REMEMBERED = 20_000
-"""Results kept for reuse; the oldest is dropped first."""
+from workbench.sandbox.split_results import split_result
 
 
 def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> LocalSandbox:
@@ -63,46 +58,22 @@ def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> Lo
 class LocalSandbox:
     """Runs untrusted programs in confined forks of warm servers; see `guarantees()`."""
 
-    def __init__(
-        self, *, workers: int = 2, reuse: bool = True, strongest: int = 3, packages: tuple = ()
-    ):
+    def __init__(self, *, workers: int = 2, reuse: bool = True, strongest: int = 3):
         self.workers = workers
-        self._packages = packages
-        self._suites: LocalSandbox | None = None  # servers with pytest, once they are asked for
-        self._reuse = reuse
-        self._owner = os.getpid()
-        self._lock = threading.Lock()
-        self._stats = SandboxStats()
-        self._known: OrderedDict[bytes, Future] = OrderedDict()
-        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
-        hello = self._start(strongest)
-        self.tier: int = hello["tier"]
+        self._pool = Pool(workers, reuse, strongest)
+        self.tier: int = self._pool.tier
         self.name = f"local:{self.tier}"
-        self.layers: tuple[str, ...] = tuple(hello["layers"])
-        self.declined: tuple[tuple[int, str], ...] = tuple(map(tuple, hello["declined"]))
+        self.layers: tuple[str, ...] = self._pool.layers
+        self.declined: tuple[tuple[int, str], ...] = self._pool.declined
+        open_pool = functools.partial(Pool, workers, reuse, self.tier)
+        self._toolboxes = Toolboxes(self.tier, open_pool)
+        self._suites = Suites(self.tier, open_pool)
         if self.tier == 1:
             warnings.warn(
                 "this sandbox (tier 1) limits time and memory only: programs can read and write "
                 f"your files and use the network. Stronger: {self.declined or 'not asked for'}",
                 stacklevel=3,
             )
-
-    def _start(self, strongest: int) -> dict:
-        started = []
-        try:
-            for _ in range(self.workers):  # all at once; then wait for each
-                started.append(Worker(strongest, self._packages))
-            for worker in started:
-                worker.wait_ready()
-        except BaseException as error:  # Ctrl-C too: no server is left behind
-            for worker in started:
-                worker.close()
-            if isinstance(error, ServerGone):
-                raise RuntimeError(f"no sandbox could be started here: {error}") from None
-            raise
-        self._keepers = [Keeper(self._jobs, worker, self._packages) for worker in started]
-        self._close = weakref.finalize(self, _close, self._keepers, self._jobs, self._owner)
-        return started[0].hello
 
     def call(
         self,
@@ -124,11 +95,12 @@ class LocalSandbox:
             "inputs": [encoding.encode(tuple(args)) for args in inputs],
         }
         check_path(entry_file)
-        if too_large := too_large_message(files):
-            missing = (CaseResult("missing", error=too_large),) * len(inputs)
-            return CallResult("compile_error", missing, too_large)
-        response, reused = self._execute(request, files, limits)
-        return replace(call_result(response, len(inputs), limits), reused=reused)
+        if reason := too_large(files):
+            missing = (CaseResult("missing", error=reason),) * len(inputs)
+            return CallResult("compile_error", missing, reason)
+        response, reused = self._pool.execute(request, files, limits)
+        result = call_result(response, len(inputs), limits)
+        return replace(result, reused=reused, **printed(response))
 
     def run_tests(
         self, files: Mapping[str, str], tests_file: str, limits: Limits = Limits()
@@ -139,11 +111,77 @@ class LocalSandbox:
         "test:2", ...; it passes if it does not raise. Raises ValueError as `call` does.
         """
         check_path(tests_file)
-        if too_large := too_large_message(files):
-            return TestsResult("compile_error", (), too_large)
+        if reason := too_large(files):
+            return TestsResult("compile_error", (), reason)
         request = {"mode": "tests", "tests_file": tests_file}
-        response, reused = self._execute(request, files, limits)
-        return replace(tests_result(response, limits), reused=reused)
+        response, reused = self._pool.execute(request, files, limits)
+        result = tests_result(response, limits)
+        return replace(result, reused=reused, **printed(response))
+
+    def run_split(
+        self,
+        files: Mapping[str, str],
+        entry_file: str,
+        entry_point: str,
+        test_code: str,
+        limits: Limits = Limits(),
+    ) -> TestsResult:
+        """What assert-style test code says in a process of its own, which never holds the program.
+
+        Args:
+            test_code: asserts at its top level, or functions `check(candidate)` and `test_...`,
+                which are called if the text does not call them. There `candidate`, `entry_point`
+                and every other name that is read but not defined, also `import`s from the entry
+                file, send their arguments to the program and get plain data or an exception back.
+            limits: for each of the two processes.
+        Returns:
+            One outcome for each assert or block of asserts, named "test:1", ... Its status is
+            "unscorable" if the tests need what cannot be had here: a callback or another argument
+            that is no plain data (outcome "skipped"), a package, a class of the program.
+        Raises:
+            ValueError: as `call` does.
+
+        >>> with open_sandbox(workers=1) as box:
+        ...     said = box.run_split({"a.py": "def f(x): return x"}, "a.py", "f", "assert f(2)==3")
+        >>> said.outcomes
+        (('test:1', 'wrong', 'f(2) got 2 want 3'),)
+        """
+        check_path(entry_file)
+        if reason := too_large(files):
+            return TestsResult("compile_error", (("test:1", "missing", reason),), reason)
+        names = {"entry_file": entry_file, "entry_point": entry_point}
+        tests = {"test_code": test_code, **names}
+        response, reused = self._pool.execute({"mode": "split", **names}, files, limits, tests)
+        result = split_result(response, limits)
+        return replace(result, reused=reused, **printed(response))
+
+    def run_program(
+        self,
+        files: Mapping[str, str],
+        entry_file: str,
+        stdin: str,
+        limits: Limits = Limits(),
+        language: str = "python",
+    ) -> ProgramResult:
+        """What the program `entry_file` prints when it reads `stdin`, and its exit code.
+
+        A Python program runs as `__main__` in a fork of a warm server; one of another language of
+        `languages.LANGUAGES` is compiled, if need be, once for all texts, and started. Raises
+        ValueError as `call` does, and for a language that is not in the table. What is missing on
+        this machine is status "unscorable" and said in the message.
+
+        >>> with open_sandbox(workers=1) as box:
+        ...     said = box.run_program({"a.py": "print(int(input()) + 1)"}, "a.py", "41")
+        >>> said.status, said.exit_code, said.stdout
+        ('ok', 0, '42\\n')
+        """
+        row = find(language)
+        check_path(entry_file)
+        check_stdin(stdin)
+        if reason := too_large(files):
+            return ProgramResult("compile_error", message=reason)
+        self._check_open()
+        return run_program(self._pool, self._toolboxes, files, entry_file, stdin, limits, row)
 
     def run_pytest(
         self,
@@ -153,39 +191,32 @@ class LocalSandbox:
     ) -> TestsResult:
         """What pytest says about a workspace: an outcome for each of `node_ids`; **forgeable**.
 
-        The first call starts servers of their own that have pytest loaded.
+        The first call starts servers of their own that have pytest loaded. What pytest prints is
+        the result's `stdout`.
 
         Args:
             files: path -> text; pytest runs in their folder and reads their configuration.
             node_ids: ids such as "tests/test_a.py::test_b[1]"; nothing else is run, and one that
                 does not report is "missing". None = every test that pytest finds.
         Raises:
-            ValueError: as `call` does. RuntimeError: pytest is not installed here.
+            ValueError: as `call` does. RuntimeError: pytest is not installed or cannot run here.
         """
-        pytest_suites.check_workspace(files)
-        if too_large := too_large_message(files):
-            missing = tuple((name, "missing", too_large) for name in node_ids or ())
-            return TestsResult("compile_error", missing, too_large)
+        check_folders(files)
+        if reason := too_large(files):
+            missing = tuple((name, "missing", reason) for name in node_ids or ())
+            return TestsResult("compile_error", missing, reason)
+        self._check_open()
         names = None if node_ids is None else list(node_ids)
         request = {"mode": "pytest", "node_ids": names}
-        response, reused = self._with_pytest()._execute(request, files, limits)
-        return replace(pytest_suites.suite_result(response, names, limits), reused=reused)
-
-    def _with_pytest(self) -> LocalSandbox:
-        with self._lock:
-            if self._close.alive and self._suites is None:
-                self._suites = LocalSandbox(
-                    workers=self.workers, reuse=self._reuse, strongest=self.tier,
-                    packages=pytest_suites.packages(),
-                )  # fmt: skip
-            return self._suites or self  # a closed sandbox says so itself
+        response, reused = self._suites.get().execute(request, files, limits)
+        result = suite_result(response, names, limits)
+        return replace(result, reused=reused, **printed(response))
 
     @property
     def stats(self) -> SandboxStats:
-        """What has been executed so far (a snapshot)."""
-        with self._lock:
-            own, suites = self._stats, self._suites
-        return own + suites.stats if suites is not None else own
+        """What has been executed so far (a snapshot), compiling included."""
+        others = (*self._toolboxes.opened, *self._suites.opened)
+        return sum((pool.stats for pool in others), self._pool.stats)
 
     def guarantees(self) -> Guarantees:
         """A table of what holds here, found by a program that tries to break it from inside."""
@@ -193,11 +224,13 @@ class LocalSandbox:
 
     def close(self) -> None:
         """End every server and what it runs. A call that is under way raises RuntimeError."""
-        self._close()
-        with self._lock:  # whoever is starting them now has finished then
-            suites = self._suites
-        if suites is not None:
-            suites.close()
+        self._pool.close()
+        self._toolboxes.close()
+        self._suites.close()
+
+    def _check_open(self) -> None:
+        if not self._pool.is_open:
+            raise RuntimeError("this sandbox is closed; open another with open_sandbox()")
 
     def __enter__(self) -> LocalSandbox:
         return self
@@ -206,80 +239,5 @@ class LocalSandbox:
         self.close()
 
     def __repr__(self) -> str:
-        state = "open" if self._close.alive else "closed"
+        state = "open" if self._pool.is_open else "closed"
         return f"<LocalSandbox {self.name}, {self.workers} workers, {state}: {self.stats}>"
-
-    def _execute(self, request, files, limits) -> tuple[Response, bool]:
-        check_files(files)
-        check_limits(limits)
-        body = json.dumps(request | {"files": dict(files)}, sort_keys=True).encode()
-        key = hashlib.sha256(body + repr(limits).encode()).digest()
-        future, reused = self._find_or_submit(key, body, limits)
-        response = future.result()
-        if reused:
-            with self._lock:
-                self._stats = replace(self._stats, reused=self._stats.reused + 1)
-        return response, reused
-
-    def _find_or_submit(self, key, body, limits) -> tuple[Future, bool]:
-        if os.getpid() != self._owner:
-            raise RuntimeError(
-                f"this sandbox belongs to process {self._owner}, this is {os.getpid()}: "
-                "open one sandbox in each process"
-            )
-        with self._lock:
-            if not self._close.alive:
-                raise RuntimeError("this sandbox is closed; open another with open_sandbox()")
-            if self._reuse and key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key], True
-            future: Future = Future()
-            if self._reuse:
-                self._known[key] = future
-                if len(self._known) > MAX_REMEMBERED:
-                    self._known.popitem(last=False)
-            future.add_done_callback(lambda done: self._count(key, done))
-            self._jobs.put((body, limits, future))
-        if not self._close.alive:  # closed in between: nobody may be left to take the job
-            _refuse(future)
-        return future, False
-
-    def _count(self, key, future) -> None:
-        response = None if future.exception() else future.result()
-        fault = response is None or response.ended == wire.FAULT
-        deadline = not fault and response.ended == wire.WALL_LIMIT
-        with self._lock:
-            if fault or deadline:  # says something about the machine, not about the program
-                self._known.pop(key, None)
-            if response is None:  # the sandbox was closed
-                return
-            old = self._stats
-            self._stats = replace(
-                old,
-                executions=old.executions + 1,
-                cpu_s=old.cpu_s + response.cpu_s,
-                wall_s=old.wall_s + response.wall_s,
-                faults=old.faults + fault,
-                deadlines=old.deadlines + deadline,
-                restarts=old.restarts + response.restarts,
-            )
-
-
-def _close(keepers, jobs, owner) -> None:
-    if os.getpid() != owner:  # a copy of the trainer, made by fork, has no say here
-        return
-    for keeper in keepers:
-        keeper.announce_close()
-    for keeper in keepers:
-        keeper.close()
-    while not jobs.empty():
-        job = jobs.get()
-        if job is not None:
-            _refuse(job[2])
-
-
-def _refuse(future: Future) -> None:
-    try:
-        future.set_exception(RuntimeError("the sandbox was closed"))
-    except InvalidStateError:  # somebody else said so first
-        pass

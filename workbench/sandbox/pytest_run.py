@@ -3,14 +3,13 @@
 Stage: sandbox (server side), the program side of servers of their own kind: pytest is loaded
 once, before the first fork, and each run has it ready. A request comes in as JSON, a workspace
 and perhaps the ids of the tests that matter; lines go out through the result pipe (`wire` lists
-them). **Whatever is said here could have been said by the tests or the code they import: one
-interpreter runs them all.** That is what mode "shared" means. Left out: plugins of this machine,
-pytest's cache, processes (a test that starts one fails), captured output.
+them), pytest's own report through standard output. **Whatever is said here could have been said by
+the tests or the code they import: one interpreter runs them all.** That is what mode "shared"
+means. Left out: plugins of this machine, pytest's cache, processes (a test that starts one fails).
 """
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import re
@@ -18,6 +17,15 @@ import sys
 
 from workbench import encoding
 from workbench.sandbox import candidate, wire
+from workbench.sandbox.workspace import write_files
+
+TRIAL = (
+    {"mode": "pytest", "files": {"test_a.py": "def test_a(tmp_path): assert tmp_path.exists()\n"},
+     "node_ids": None},
+    [wire.START + b'["test_a.py::test_a"]', wire.TEST + b'["test_a.py::test_a", "passed", ""]',
+     wire.END + b"[0]"],
+)  # fmt: skip
+"""A request, and the lines it gives."""
 
 OPTIONS = (
     "-q", "--tb=short", "--color=no", "--capture=sys", "--continue-on-collection-errors",
@@ -31,9 +39,8 @@ _WRONG = ("assert", "AssertionError", "Failed: ")
 _WORDS = {"passed": "passed", "skipped": "skipped", "failed": "error"}
 
 
-def preload(packages):
-    """In the server, once: make `packages` (name -> folder or file) importable, load pytest."""
-    sys.meta_path.append(_Packages(packages))
+def preload():
+    """In the server, once: load pytest, which its setup has made importable."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     import _pytest.config
     import pytest  # noqa: F401
@@ -42,34 +49,6 @@ def preload(packages):
         __import__(f"_pytest.{name}")
     for name in PRELOADED:
         __import__(name)
-
-
-class _Packages:
-    """Imports a few packages from where they are: nothing else of that folder can be imported."""
-
-    def __init__(self, places):
-        self._places = places
-
-    def find_spec(self, name, path=None, target=None):
-        """What importlib asks of a finder."""
-        place = self._places.get(name)
-        if place is None or place.endswith(".py"):
-            return place and importlib.util.spec_from_file_location(name, place)
-        return importlib.util.spec_from_file_location(
-            name, f"{place}/__init__.py", submodule_search_locations=[place]
-        )
-
-
-def trial():
-    """(request, the lines it must give) of a first run that shows that the walls hold."""
-    files = {"test_a.py": "def test_a(tmp_path):\n    assert tmp_path.exists()\n"}
-    lines = (
-        wire.STARTED + b'["test_a.py::test_a"]',
-        wire.TEST + b'["test_a.py::test_a", "passed", ""]',
-        wire.END + b"[0]",
-    )
-    request = {"mode": "pytest", "files": files, "node_ids": None}
-    return request, b"".join(line + b"\n" for line in lines)
 
 
 def warm_up():
@@ -81,12 +60,15 @@ def unpack(body, box):
     loaded stay loaded, so that a file called like one of them does not take its place."""
     request = encoding.parse_json(body.decode())
     os.mkdir(f"{box}/repo")
-    candidate.write_files(request["files"], f"{box}/repo")
+    write_files(request, f"{box}/repo")
     return request
 
 
-def run(request, pipe, box):
-    """Run the suite and write its lines to the descriptor `pipe`; ends the process."""
+def run(request, pipe, box, ends=()):
+    """Run the suite and write its lines to the descriptor `pipe`; pytest's exit code.
+
+    ends: none; a suite talks to no other run.
+    """
     import pytest
 
     root = f"{box}/repo"
@@ -98,18 +80,23 @@ def run(request, pipe, box):
     code = 5  # pytest's own "no tests were collected"
     if paths or node_ids is None:
         places = (f"--rootdir={root}", f"--basetemp={box}/tmp")
-        sys.stderr = io.StringIO()  # where pytest says why it cannot even start
+        kept, sys.stderr = sys.stderr, io.StringIO()  # where pytest says why it cannot even start
         code = pytest.main([*OPTIONS, *places, *paths], plugins=[_Reporter(pipe, root, node_ids)])
+        text = sys.stderr.getvalue() if isinstance(sys.stderr, io.StringIO) else ""
+        sys.stderr = kept
+        _print_errors(text)
         if code == pytest.ExitCode.USAGE_ERROR:
-            candidate.say(pipe, wire.NOT_LOADED + candidate.dump(["", _why(sys.stderr, root)]))
-    candidate.say(pipe, wire.END + candidate.dump([int(code)]))
-    os._exit(int(code))  # nothing that was registered for the interpreter's end is run
+            why = _one_line(_last_error(text), root)
+            candidate.say(pipe, wire.NOT_LOADED + candidate.dump(["", why]))
+    candidate.say_last(pipe, wire.END + candidate.dump([int(code)]))
+    return int(code)
 
 
-def _why(stderr, root):
-    """The error in what pytest printed before it gave up."""
-    text = stderr.getvalue() if isinstance(stderr, io.StringIO) else ""
-    return _one_line(_last_error(text), root)
+def _print_errors(text):
+    try:
+        sys.stderr.write(text)
+    except Exception:  # the tests closed it
+        pass
 
 
 class _Reporter:
@@ -135,7 +122,7 @@ class _Reporter:
 
     def pytest_runtest_logstart(self, nodeid, location):
         """A test begins."""
-        candidate.say(self._pipe, wire.STARTED + candidate.dump([nodeid]))
+        candidate.say(self._pipe, wire.START + candidate.dump([nodeid]))
 
     def pytest_runtest_logreport(self, report):
         """One phase of a test is over: what went wrong first is what counts."""

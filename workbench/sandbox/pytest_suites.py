@@ -12,10 +12,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.sandbox import wire
-from workbench.sandbox.results import Malformed, Response, TestsResult, how_it_ended, strings
+from workbench.sandbox.responses import Malformed, Response, how_it_ended, strings, text_of
+from workbench.sandbox.results import TestsResult
+
+if TYPE_CHECKING:
+    from workbench.sandbox.pool import Pool
 
 PACKAGES = "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"
 """What a suite can import besides the standard library and its own workspace."""
@@ -24,12 +30,45 @@ ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED, USAGE_ERROR = 0, 1, 5, 4
 """pytest's exit codes."""
 
 
-def packages() -> tuple[str, ...]:
-    """What a server is started with: "name=place" for each package, a folder or a file.
+class Suites:
+    """The pool whose servers have pytest loaded, opened at its first use."""
 
-    Raises RuntimeError if one is not installed.
-    """
-    found = []
+    def __init__(self, tier: int, open_pool: Callable[[dict], Pool]):
+        """open_pool: starts servers that have the given setup."""
+        self._tier, self._open_pool = tier, open_pool
+        self._lock = threading.Lock()
+        self._pool: Pool | None = None
+
+    @property
+    def opened(self) -> tuple[Pool, ...]:
+        """The pool, if it has been used."""
+        return () if self._pool is None else (self._pool,)
+
+    def get(self) -> Pool:
+        """The pool. Raises RuntimeError if pytest is not installed or does not run here."""
+        with self._lock:
+            if self._pool is None:
+                self._pool = self._open()
+            return self._pool
+
+    def _open(self) -> Pool:
+        pool = self._open_pool(setup())
+        if pool.tier < self._tier:
+            pool.close()
+            reasons = "; ".join(reason for _, reason in pool.declined)
+            raise RuntimeError(f"run_pytest: pytest does not run at tier {self._tier}: {reasons}")
+        return pool
+
+    def close(self) -> None:
+        """End its servers."""
+        with self._lock:  # whoever is starting them now has finished then
+            for pool in self.opened:
+                pool.close()
+
+
+def setup() -> dict:
+    """The setup of the servers that suites run in. Raises RuntimeError without pytest."""
+    packages = {}
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
@@ -38,26 +77,16 @@ def packages() -> tuple[str, ...]:
                 "install pytest 8.3 or later"
             )
         places = spec.submodule_search_locations or [spec.origin]
-        found.append(f"{name}={os.path.realpath(places[0])}")
-    return tuple(found)
-
-
-def check_workspace(files: Mapping[str, str]) -> None:
-    """Raises ValueError if a path is both a file and the folder of another."""
-    for path in files:
-        parts = path.split("/")
-        for end in range(1, len(parts)):
-            if (folder := "/".join(parts[:end])) in files:
-                raise ValueError(
-                    f"files: {folder!r} is a file and the folder of {path!r}; drop one"
-                )
+        packages[name] = os.path.realpath(places[0])
+    reads = list(packages.values())
+    return {"reads": reads, "packages": packages, "programs": False, "harness": "pytest"}
 
 
 def suite_result(response: Response, node_ids: Sequence[str] | None, limits) -> TestsResult:
     """The TestsResult for a server's response: one outcome for each of `node_ids`, in their order;
     None = every test that was seen, and every file that could not be collected."""
     if response.ended == wire.FAULT:
-        message = response.payload.decode("utf-8", "replace")
+        message = text_of(response.payload)
         return TestsResult("sandbox_error", _all_missing(node_ids, message), message)
     try:
         said = _Said(response.payload)
@@ -95,7 +124,7 @@ class _Said:
             raise Malformed("more lines after the last one")
 
     def _read(self, kind: bytes, body: bytes) -> None:
-        if kind == wire.STARTED:
+        if kind == wire.START:
             (self.running,) = strings(body, 1)
         elif kind == wire.TEST:
             name, status, message = strings(body, 3)

@@ -6,15 +6,15 @@ out: any judgement, which is grading's work.
 
 from __future__ import annotations
 
-import json
-import operator
+import dataclasses
 import signal
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from workbench import encoding
 from workbench.records import TestStatus, VerdictStatus
 from workbench.sandbox import wire
+from workbench.sandbox.responses import Malformed, how_it_ended, strings, text_of
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,26 @@ class CaseResult:
     """One line for people, if it is not, e.g. "NameError lib.py:3: name 'ys' is not defined"."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """What a run wrote to standard output and standard error, as far as it was kept.
+
+    As with any Python program whose output is no terminal, what `print` still holds back when a
+    run is ended (at a limit, by os._exit) is lost; standard error is written line by line.
+    """
+
+    stdout: str = ""
+    """Decoded as UTF-8; bytes that are no text are shown as U+FFFD."""
+    stderr: str = ""
+    """The same for standard error."""
+    stdout_cut: bool = False
+    """True if there was more than `Limits.output_kb`: the rest was dropped."""
+    stderr_cut: bool = False
+    """The same for standard error."""
+
+
 @dataclass(frozen=True)
-class CallResult:
+class CallResult(Printed):
     """What a program answered to a list of inputs."""
 
     status: VerdictStatus
@@ -46,19 +64,37 @@ class CallResult:
 
 
 @dataclass(frozen=True)
-class TestsResult:
-    """What tests said that ran next to the program (mode "shared": it could have forged them)."""
+class TestsResult(Printed):
+    """What tests said: next to the program (`run_tests`; it could have forged them), or in a
+    process of their own (`run_split`)."""
 
     __test__ = False  # pytest: this is a record, not a test class
 
     status: VerdictStatus
     """How the execution ended."""
     outcomes: tuple[tuple[str, TestStatus, str], ...]
-    """(name, status, message) of every test that was started."""
+    """(name, status, message) of every test that was started; in mode "split" of every test."""
     message: str = ""
     """Why it did not end well."""
     cpu_s: float = 0.0
     """CPU seconds used."""
+    reused: bool = False
+    """True if an identical execution had been run before and this is its result."""
+
+
+@dataclass(frozen=True)
+class ProgramResult(Printed):
+    """What a program did with one text on standard input."""
+
+    status: VerdictStatus
+    """"ok": it ended by itself, with whatever exit code. "unscorable": it cannot be run here."""
+    exit_code: int | None = None
+    """Its exit code, or minus the signal that ended it; None if it did not start or was ended at a
+    limit. 0 means success by custom; an exception that nothing caught gives 1 in Python."""
+    message: str = ""
+    """Why it did not end well; for a compile error the first lines the compiler wrote."""
+    cpu_s: float = 0.0
+    """CPU seconds used, without compiling."""
     reused: bool = False
     """True if an identical execution had been run before and this is its result."""
 
@@ -84,35 +120,14 @@ class SandboxStats:
 
     def __add__(self, other: SandboxStats) -> SandboxStats:
         """Both together."""
-        return SandboxStats(*map(operator.add, astuple(self), astuple(other)))
-
-
-@dataclass(frozen=True)
-class Response:
-    """What a server sent back."""
-
-    ended: int
-    """One of wire.EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT."""
-    exit_status: int
-    """Exit status of the run, or minus the signal that ended it."""
-    payload: bytes
-    """Its answer lines, or what went wrong with the server."""
-    cpu_s: float
-    """CPU seconds used."""
-    wall_s: float
-    """Wall-clock seconds."""
-    restarts: int = 0
-    """How often the server had to be started again for this."""
-
-
-class Malformed(Exception):
-    """The run wrote something on the result pipe that our side of it would not have written."""
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other))
+        return SandboxStats(*(mine + theirs for mine, theirs in pairs))
 
 
 def call_result(response, num_inputs, limits):
     """The CallResult for a server's response to `num_inputs` inputs."""
     if response.ended == wire.FAULT:
-        return CallResult("sandbox_error", _missing(num_inputs), _text(response.payload))
+        return CallResult("sandbox_error", _missing(num_inputs), text_of(response.payload))
     try:
         cases, status, message, complete = _read(response.payload, _read_case)
         if len(cases) > num_inputs or (complete and not status and len(cases) < num_inputs):
@@ -132,7 +147,7 @@ def call_result(response, num_inputs, limits):
 def tests_result(response, limits):
     """The TestsResult for a server's response."""
     if response.ended == wire.FAULT:
-        return TestsResult("sandbox_error", (), _text(response.payload))
+        return TestsResult("sandbox_error", (), text_of(response.payload))
     try:
         outcomes, status, message, complete = _read(response.payload, _read_test)
     except Malformed as error:
@@ -142,6 +157,45 @@ def tests_result(response, limits):
         broke = status if status in ("timeout", "memory") else "error"
         outcomes.append((f"test:{len(outcomes) + 1}", broke, message))
     return TestsResult(status or "ok", tuple(outcomes), message, response.cpu_s)
+
+
+def program_result(response, limits):
+    """The ProgramResult for a server's response."""
+    if response.ended == wire.FAULT:
+        return ProgramResult("sandbox_error", message=text_of(response.payload))
+    status, message = _early_end(response.payload)
+    cpu_s, exit_code = response.cpu_s, response.exit_status
+    killed = exit_code in (-signal.SIGXCPU, -signal.SIGKILL) and cpu_s >= limits.cpu_s
+    if response.ended != wire.EXITED or killed:
+        status, message = how_it_ended(response, limits)
+        return ProgramResult(status, None, message, cpu_s)
+    if not status and exit_code < 0:
+        status, message = "crash", f"the program was ended by signal {-exit_code}"
+    return ProgramResult(status or "ok", exit_code, message, cpu_s)
+
+
+def _early_end(payload):
+    """(status, message) of a program that the run said did not compile, start or fit; else ""s.
+
+    A program may say so of itself, too, and then has done itself harm.
+    """
+    kind, body = payload[:1], payload[1:].removesuffix(b"\n")
+    if kind not in (wire.NOT_LOADED, wire.LEFT):
+        return "", ""
+    try:
+        status, message = strings(body, 2)
+    except Malformed:
+        return "", ""
+    return (status if status in ("compile_error", "memory") else "crash"), message
+
+
+def said_about_loading(response):
+    """(status, message) of a solution that did not load, or ("", "")."""
+    try:
+        cases, status, message, complete = _read(response.payload, _read_case)
+    except Malformed as error:
+        return "crash", str(error)
+    return ("crash", "the result pipe was written to") if cases or complete else (status, message)
 
 
 def _read(payload, read_answer):
@@ -193,47 +247,5 @@ def _read_test(kind, body):
     return name[:40], status, message
 
 
-def strings(body, count):
-    """The `count` texts in a line's JSON list. Raises Malformed."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        raise Malformed("a line that is not JSON") from None
-    if type(found) is not list or len(found) != count or any(type(x) is not str for x in found):
-        raise Malformed(f"a line that is not {count} texts")
-    # half a surrogate pair cannot be written, printed or tokenized: shown as its escape instead
-    return [text[:400].encode("utf-8", "backslashreplace").decode() for text in found]
-
-
-def killed_from_outside(response, limits):
-    """Whether a run was ended by SIGKILL and by no limit of ours: the out-of-memory killer, say.
-
-    A program below tier 3 can do this to itself, so it says nothing certain about the machine.
-    """
-    killed = response.ended == wire.EXITED and response.exit_status == -signal.SIGKILL
-    return killed and response.cpu_s < limits.cpu_s
-
-
-def how_it_ended(response, limits):
-    """(status, message) of a run that ended before it said that it was done."""
-    ended_by_kernel = response.exit_status in (-signal.SIGXCPU, -signal.SIGKILL)
-    over_s = ended_by_kernel and response.cpu_s >= limits.cpu_s
-    if response.ended == wire.CPU_LIMIT or (response.ended == wire.EXITED and over_s):
-        return "timeout", f"used more than {limits.cpu_s:g} s of CPU time"
-    if response.ended == wire.WALL_LIMIT:
-        return "timeout", f"not done after {limits.wall_s:g} s (wall-clock deadline)"
-    if response.ended == wire.TOO_LARGE:
-        return "crash", f"sent more than {wire.MAX_ANSWER_BYTES} bytes of answers"
-    if response.exit_status == wire.OUT_OF_MEMORY:
-        return "memory", f"used more than {limits.memory_mb} MiB of memory"
-    if response.exit_status < 0:
-        return "crash", f"the program was ended by signal {-response.exit_status}"
-    return "crash", f"the program left early with exit status {response.exit_status}"
-
-
 def _missing(count):
     return (CaseResult("missing", error="the run ended before this case"),) * count
-
-
-def _text(payload):
-    return payload.decode("utf-8", "replace")

@@ -20,6 +20,14 @@ NO_FCNTL_OWNER, NO_IOCTL_OWNER = ("not", 1, (8, 15)), ("not", 1, (0x8901, 0x8902
 for AF_UNIX and sendto without an address (an asyncio loop wakes itself through such a pair); fcntl
 and ioctl pass unless they name a process for a descriptor to signal (with SIGKILL, if asked to)."""
 
+START_PROGRAM = ("execve",)
+START_PROCESSES = (*START_PROGRAM, "fork", "vfork", "clone", "seccomp")
+"""What `build` lets through where runs start compilers and interpreters. The last one lets a
+process load a further filter, which can only forbid more."""
+NO_SHARED_MEMORY, NO_NAMESPACES = ("not all of", 3, 0x21), ("none of", 0, 0x7E020000)
+"""Decided by bits of an argument where programs start: mmap without MAP_SHARED | MAP_ANONYMOUS,
+which is memory that counts as nobody's data; clone without any CLONE_NEW flag."""
+
 _AUDIT_X86_64 = 0xC000003E
 _CLONE_THREAD = 0x00010000
 
@@ -59,10 +67,11 @@ who may use it, and a run often has your user id."""
 _X86_64_LAST = 456
 
 
-def build(machine, *, own_world):
+def build(machine, *, own_world, allow=()):
     """The program for `machine` ("x86_64"), or None where the system call numbers are not known.
 
     own_world: True where namespaces hide all processes and files but the run's own.
+    allow: names of calls that are let through although they are listed: START_PROGRAM, say.
     """
     if machine != "x86_64":
         return None
@@ -72,6 +81,10 @@ def build(machine, *, own_world):
     rules |= {44: NO_ADDRESS, 53: LOCAL_PAIR, 56: THREADS_ONLY, 302: OWN_LIMITS}
     rules |= {} if own_world else {16: NO_IOCTL_OWNER, 72: NO_FCNTL_OWNER}
     rules |= {435: ENOSYS}  # clone3 hides its flags behind a pointer; libc falls back to clone
+    if allow:
+        numbers = dict(zip(words[::2], map(int, words[1::2])))
+        rules |= {numbers[name]: ALLOW for name in allow if name != "clone"}
+        rules |= {9: NO_SHARED_MEMORY} | ({56: NO_NAMESPACES} if "clone" in allow else {})
     check_machine = [
         _load(4),
         _jump(0x15, _AUDIT_X86_64, 1, 0),  # equal
@@ -106,6 +119,12 @@ def _tree(ranges):
 def _decide(action):
     if action == THREADS_ONLY:
         return [_load(16), _jump(0x45, _CLONE_THREAD, 0, 1), _return(ALLOW), _return(EPERM)]
+    if isinstance(action, tuple) and action[0] in ("not all of", "none of"):
+        kind, argument, bits = action
+        masked = [_load(16 + 8 * argument), _jump(0x54, bits, 0, 0)]  # not a jump: accumulator &=
+        if kind == "none of":
+            return [*masked, _jump(0x15, 0, 1, 0), _return(EPERM), _return(ALLOW)]
+        return [*masked, _jump(0x15, bits, 0, 1), _return(EPERM), _return(ALLOW)]
     if isinstance(action, tuple) and action[0] == "not":
         _, argument, values = action  # commands are 32 bits: the kernel ignores the other word
         jumps = [_jump(0x15, v, len(values) - i, 0) for i, v in enumerate(values)]

@@ -1,17 +1,20 @@
 """The sandbox's server process: looks which walls can be had here and serves behind them.
 
-Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER [NAME=PATH ...]`;
-with packages it is a server for pytest suites, whose runs can import them and the standard
-library. In a session of its own and with an environment made for it; never forked from the
-trainer (forking a large process is slow, and would show each run the trainer's memory). This
-first process tries the walls of `confine`, strongest first and no stronger than TIER, each in a
-child; then it starts the server proper (`serving`) behind the first that hold, and stays to end it
-when the trainer is gone. Few modules are loaded on purpose: forking costs by the page.
+Stage: sandbox. Started as `python -P -s -S server.py SOCKET PARENT TIER FOLDER SIDE INNER SETUP`,
+in a session of its own and with an environment made for it; never forked from the trainer (forking
+a large process is slow, and would show each run the trainer's memory). This first process tries
+the walls of `confine`, strongest first and no stronger than TIER, each in a child; then it starts
+the server proper (`serving`) behind the first that hold, and stays to end it when the trainer is
+gone. Few modules are loaded on purpose: forking costs by the page.
+
+SIDE is "solutions" or "tests" and INNER a socket to a server of the other side. SETUP is JSON:
+"reads", paths that runs may read besides Python's libraries; "packages", {name: folder} of those
+among them that can be imported; "programs", whether runs may start programs (`toolbox`); "harness",
+what runs on the side of solutions execute: "modes", or "pytest" for suites of whole workspaces.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import select
@@ -24,37 +27,40 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
         sys.modules[_name] = type(sys)(_name)
         sys.modules[_name].__path__ = [_folder]
 
-from workbench.sandbox import candidate, confine, kernel, removal, serving, wire
+from workbench.sandbox import (
+    confine,
+    kernel,
+    modes,
+    pairing,
+    removal,
+    serving,
+    toolbox,
+    wire,
+    workspace,
+)
 
 WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "re", "string")
 """Loaded before the first fork because solutions often import them."""
 
 
-def main(control, parent, strongest, folder, packages):
-    """Serve requests from descriptor `control` until process `parent` is gone.
-
-    packages: name -> folder of what pytest needs; empty for a server that runs candidates.
-    """
+def main(control, parent, strongest, folder, side, inner, setup):
+    """Serve requests from descriptor `control` until process `parent` is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     for name in WARM_MODULES:
         __import__(name)
-    program = candidate
-    if packages:
-        from workbench.sandbox import pytest_run as program  # here: ordinary servers stay small
-
-        program.preload(packages)
+    workspace.offer_packages(setup["packages"])
+    side = _side(side, inner, setup["harness"])
     for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
         del sys.modules[name]  # a candidate's own module may have that name
     if kernel.available():  # what a killed server leaves behind becomes this process's child
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        make_server = functools.partial(serving.Server, control, program=program)
-        walls, declined = _choose(strongest, folder, make_server, tuple(packages.values()))
+        walls, declined = _choose(strongest, folder, control, side, setup)
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
         server = _start(
-            walls, folder, make_server, report, lambda server: _serve(server, control, hello)
+            walls, folder, control, side, report, lambda server: _serve(server, control, hello)
         )
         os.close(held_by_server)
         _watch_over(server, alive, parent)
@@ -63,33 +69,46 @@ def main(control, parent, strongest, folder, packages):
         removal.remove_folder(folder)
 
 
-def _choose(strongest, folder, make_server, shown):
+def _side(name, inner, harness):
+    if name == "tests":
+        from workbench.sandbox import split_tests  # more modules, which solutions need not carry
+
+        return pairing.Tests(inner, split_tests)
+    if harness == "pytest":
+        from workbench.sandbox import pytest_run  # the same
+
+        pytest_run.preload()
+        return pairing.Solutions(inner, pytest_run)
+    return pairing.Solutions(inner, modes)
+
+
+def _choose(strongest, folder, control, side, setup):
     """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
-    kinds = [confine.Minimal]
+    reads, kind = setup["reads"], toolbox if setup["programs"] else confine
+    kinds = [confine.Minimal(reads)]
     if kernel.available():
-        kinds = [lambda: confine.Namespaces(as_root=False), confine.Filters, confine.Minimal]
+        kinds = [kind.Namespaces(False, reads), kind.Filters(reads), *kinds]
         if os.geteuid() == 0:
-            kinds.insert(0, lambda: confine.Namespaces(as_root=True))
+            kinds.insert(0, kind.Namespaces(True, reads))
     declined = []
-    for make in kinds:
-        walls = make()
-        walls.shown = shown
+    for walls in kinds:
         if walls.tier > strongest:
             continue
-        reason = _try(walls, folder, make_server)
+        reason = _try(walls, folder, control, side)
         if not reason:
             return walls, declined
         declined.append([walls.tier, reason])
     raise SystemExit(f"no run can be started on this machine: {declined}")
 
 
-def _try(walls, folder, make_server):
+def _try(walls, folder, control, side):
     """Why one run behind `walls` fails, or ""; in a child, which may get stuck half way."""
     reader, report = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            os.waitpid(_start(walls, folder, make_server, report, serving.Server.try_out), 0)
+            trial = _start(walls, folder, control, side, report, serving.Server.try_out)
+            os.waitpid(trial, 0)
         except OSError as error:
             os.write(report, str(error).encode())
         finally:
@@ -103,7 +122,7 @@ def _try(walls, folder, make_server):
     return "" if text == b"ok" else text.decode("utf-8", "replace") or "the trial run said nothing"
 
 
-def _start(walls, folder, make_server, report, work):
+def _start(walls, folder, control, side, report, work):
     """Fork a server behind `walls` that does `work(server)`; its process id.
 
     Written to the descriptor `report`: "ok" after the work, or why it failed.
@@ -119,7 +138,7 @@ def _start(walls, folder, make_server, report, work):
         walls.prepare(folder)
         if kernel.available():
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-        work(make_server(walls))
+        work(serving.Server(control, walls, side))
         os.write(report, b"ok")
     except BaseException as error:
         os.write(report, f"{type(error).__name__}: {error}"[:300].encode())
@@ -129,7 +148,7 @@ def _start(walls, folder, make_server, report, work):
 
 def _serve(server, control, hello):
     text = json.dumps(hello).encode()
-    serving.write_all(control, wire.HELLO.pack(len(text)) + text)
+    wire.write_all(control, wire.HELLO.pack(len(text)) + text)
     server.serve()
 
 
@@ -146,5 +165,6 @@ def _watch_over(server, alive, parent):
 
 
 if __name__ == "__main__":
-    _packages = dict(argument.split("=", 1) for argument in sys.argv[5:])
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], _packages)
+    _control, _parent, _tier, _folder, _name, _inner, _setup = sys.argv[1:]
+    _numbers = map(int, (_control, _parent, _tier))
+    main(*_numbers, _folder, _name, int(_inner), json.loads(_setup))

@@ -7,19 +7,25 @@ only. Left out: compression, versions (both ends come from the same files).
 
 from __future__ import annotations
 
+import os
 import struct
 
-REQUEST = struct.Struct("!QIddI")
-"""Request number, bytes in the body, CPU seconds, wall seconds, memory in MiB."""
+REQUEST = struct.Struct("!QIddII?")
+"""Request number, bytes in the body, CPU seconds, wall seconds, memory in MiB, KiB of standard
+output and of standard error to keep, whether the run is one of two that talk to each other (mode
+"split")."""
 
-RESPONSE = struct.Struct("!QIBhdd")
-"""Request number, bytes in the payload, how it ended, exit status, CPU seconds, wall seconds."""
+RESPONSE = struct.Struct("!QIIIBBhdd")
+"""Request number; bytes in the payload, in the kept output and in the kept errors, which follow in
+this order; whether output (1) or errors (2) were cut; how it ended, exit status, CPU seconds, wall
+seconds."""
 
 HELLO = struct.Struct("!I")
 """Bytes in the JSON object a server sends once, when it is ready."""
 
-EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT = range(5)
-"""How a run ended. FAULT is the server's own failure; the payload then says what happened."""
+EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT, LEFT_ALONE = range(6)
+"""How a run ended. FAULT is the server's own failure; the payload then says what happened.
+LEFT_ALONE: ended because the other run of its pair had ended."""
 
 MAX_ANSWER_BYTES = 1 << 20
 """A run that sends more than this is ended."""
@@ -34,9 +40,23 @@ READY, FAILED = b"R", b"F"
 """First byte on the result pipe: the run is confined and starts / could not be confined."""
 
 VALUE, ERROR, TEST, NOT_LOADED, LEFT, END = b"v", b"e", b"t", b"c", b"x", b"."
-STARTED = b"s"
 """First byte of an answer line: a case's value, a case's error, a test's outcome, the program
-could not be loaded, the program left while loading, all is said; of a suite, a test has begun."""
+could not be loaded, the program left while loading, all is said."""
+
+PLAN, START, HEARD, STOPPED = b"n", b"s", b"h", b"g"
+"""The same in mode "split", from the tests' run: how many tests there are, a test starts (said of a
+pytest suite, too), the solution has answered for the first time, nothing more can be asked (and
+why, if not because the solution's run has ended)."""
+
+MAX_TESTS = 10_000
+"""Test code with more tests is not run: what it has to say would not fit into an answer."""
+
+
+def write_all(descriptor, data):
+    """Write every byte."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def receive(read_into, size):

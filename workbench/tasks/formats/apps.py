@@ -3,6 +3,7 @@
 Stage: tasks (reading other projects' files). {question, input_output, solutions?, starter_code?}
 where `input_output` is {"inputs", "outputs", "fn_name"?} as an object or as JSON within a text; or
 those three beside the question, or alone. The first two cases are visible, if there are three.
+A row of your own may name the `language` that a program is to be written in.
 
 Habits of these collections. With `fn_name`, outputs are often wrapped in a list of one item. The
 published judge takes either value; a case has one, so this is the rule: lists of one item in all
@@ -20,9 +21,9 @@ from typing import Any
 
 from workbench.records import Case, Task
 from workbench.tasks.formats.fields import (
-    ENTRY_FILE,
     Place,
     Row,
+    entry_file,
     first_of,
     get,
     parsed,
@@ -42,7 +43,7 @@ from workbench.tasks.formats.programs import (
 QUESTION = ("question", "statement", "prompt", "description")
 USED = {
     "task_id", "problem_id", "id", *QUESTION, "input_output", "inputs", "outputs", "fn_name",
-    "starter_code",
+    "starter_code", "language",
 }  # fmt: skip
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _RETURNS = re.compile(r"->\s*((?:List\[|list\[)*)")
@@ -59,18 +60,20 @@ def read_apps(row: Row, place: Place) -> Task:
     name = get(tests, "fn_name", str, "")
     starter = get(row, "starter_code", str, "")
     visible, hidden = shown_and_hidden(_cases(tests, name, starter))
-    reference = first_reference(_solutions(row), name)
+    language = get(row, "language", str, "python")
+    reference = first_reference(_solutions(row), name, language)
     common = shared(row, place, "apps", USED | ({"solutions"} if reference else set()))
     common["tags"] += style_tags(starter, reference)
     return Task(
         task_id=task_id(row, ("task_id", "problem_id", "id"), place, "APPS/"),
         statement=problem_statement(first_of(row, QUESTION, str, _task_of(name)), starter, name),
         entry_point=name,
-        entry_file=ENTRY_FILE,
+        entry_file=entry_file(language),
         files={},
         visible=visible,
         hidden=hidden,
         reference=reference,
+        language=language,
         limits=LIMITS,
         suite="apps",
         **common,

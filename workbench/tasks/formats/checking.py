@@ -13,6 +13,9 @@ import warnings
 from collections.abc import Iterator
 
 from workbench.records import Task
+from workbench.sandbox.checking import MAX_OUTPUT_KB
+from workbench.sandbox.languages import find
+from workbench.tasks.expected import expected_of
 
 MAX_LIMIT = 1_000_000
 """Largest limit, in seconds or MiB: what is beyond it, infinity say, no system call takes."""
@@ -62,6 +65,12 @@ def check_task(task: Task) -> None:
         raise ValueError(
             f"field 'entry_point': expected the name of a function such as 'solve', got {name!r}"
         )
+    find(task.language)
+    if name and task.language != "python":
+        raise ValueError(
+            f"field 'language': functions can be called in Python only, got {task.language!r}; "
+            'write the task as a program that reads standard input (entry_point "")'
+        )
     if not task.task_id:
         raise ValueError("field 'task_id': expected some text, got ''")
     _check_paths(task)
@@ -70,6 +79,11 @@ def check_task(task: Task) -> None:
         raise ValueError(
             f"field 'limits': expected numbers above 0 and at most {MAX_LIMIT}, got {limits}"
         )
+    if not 0 <= limits.output_kb <= MAX_OUTPUT_KB:
+        raise ValueError(
+            f"field 'limits': expected output_kb from 0 to {MAX_OUTPUT_KB}, got {limits.output_kb}"
+        )
+    _check_programs_cases(task)
     if not task.hidden and not task.test_code and not task.is_repository:
         raise ValueError(
             "no tests: nothing would decide whether a solution is right; add asserts or cases"
@@ -77,6 +91,17 @@ def check_task(task: Task) -> None:
     if task.reference:
         _check_reference(task)
     _check_wrong(task)
+
+
+def _check_programs_cases(task: Task) -> None:
+    for suite, cases in (("visible", task.visible), ("hidden", task.hidden)):
+        for number, case in enumerate(() if task.entry_point else cases, 1):
+            try:
+                expected_of(case)
+            except ValueError as error:
+                raise ValueError(
+                    f"{suite}:{number}: a task without entry_point is a program; {error}"
+                ) from None
 
 
 def _check_paths(task: Task) -> None:
@@ -98,7 +123,7 @@ def _check_wrong(task: Task) -> None:
     names |= {"hidden:test_code"} if task.test_code else set()
     names |= set(task.required)
     for number, wrong in enumerate(task.wrong):
-        if task.entry_file in wrong.files:
+        if task.entry_file in wrong.files and task.language == "python":
             parse(wrong.files[task.entry_file], f"field 'wrong'[{number}], {task.entry_file}")
         if unknown := sorted(set(wrong.fails) - names):
             there = f"of {len(task.visible)} visible and {len(task.hidden)} hidden"
@@ -115,6 +140,8 @@ def _check_reference(task: Task) -> None:
         raise ValueError(
             f"reference: expected the file {task.entry_file!r}, got {sorted(task.reference)}"
         )
+    if task.language != "python":
+        return
     tree = parse(text, f"reference, {task.entry_file}")
     if not text.startswith(task.beginning):
         raise ValueError(

@@ -9,19 +9,30 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from workbench.encoding import encode
 from workbench.records import Case, from_json
+from workbench.sandbox.languages import find
 
 Row = Mapping[str, Any]
 """One object of a file."""
 ENTRY_FILE = "solution.py"
-"""The file a solution is written to, unless the row names another."""
+"""The file a solution in Python is written to, unless the row names another."""
 NUM_VISIBLE = 2
 """How many cases are shown where a row does not say which ones."""
 MUST = object()
 """Stands for "no default": the field has to be there."""
+
+
+def entry_file(language: str) -> str:
+    """The file a solution in `language` is written to; raises ValueError for an unknown one.
+
+    >>> entry_file("c")
+    'solution.c'
+    """
+    return Path(ENTRY_FILE).stem + find(language).suffix
 
 
 class MissingField(ValueError):

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.records import Case, Task
+from workbench.sandbox.languages import LANGUAGES
 from workbench.tasks.formats.fields import (
-    ENTRY_FILE,
     Place,
     Row,
+    entry_file,
     first_of,
     get,
     parsed,
@@ -34,7 +35,9 @@ from workbench.tasks.formats.programs import (
 
 PROMPT = ("prompt", "problem", "problem_statement", "question")
 USED = {"task_id", "problem_id", "in_source_id", *PROMPT, "verification_info"}
-_FENCED = re.compile(r"```(?:py(?:thon)? ?[\d.]*)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(
+    r"```(?:py(?:thon)? ?[\d.]*|javascript|js|c)?[^\S\n]*\n(.*?)```", re.DOTALL | re.IGNORECASE
+)
 _CALL = "function_call"
 
 
@@ -44,11 +47,12 @@ def read_open_r1(row: Row, place: Place) -> Task:
     if not isinstance(info, Mapping):
         kind = type(info).__name__
         raise ValueError(f"field 'verification_info': expected an object, got {kind}")
-    language = get(info, "language", str, "python")
-    if not language.lower().startswith("python"):
+    language = get(info, "language", str, "python").lower()
+    language = "python" if language.startswith("python") else language
+    if language not in LANGUAGES:
         raise ValueError(
-            f"field 'verification_info', language: expected 'python', got {language!r}; leave "
-            "rows of other languages out"
+            f"field 'verification_info', language: expected one of {sorted(LANGUAGES)}, got "
+            f"{language!r}; leave rows of other languages out"
         )
     tests = get(info, "test_cases", list)
     name = _function(info, tests)
@@ -56,7 +60,7 @@ def read_open_r1(row: Row, place: Place) -> Task:
         [_case(t, name, f"field 'verification_info', test {n}") for n, t in enumerate(tests, 1)]
     )
     gold = get(row, "gold_standard_solution", str, "")
-    reference = first_reference([_unfenced(gold)] if gold else [], name)
+    reference = first_reference([_unfenced(gold)] if gold else [], name, language)
     used = USED | ({"gold_standard_solution"} if reference else set())
     common = shared(row, place, "open-r1", used)
     common["tags"] += style_tags("", reference)
@@ -64,11 +68,12 @@ def read_open_r1(row: Row, place: Place) -> Task:
         task_id=task_id(row, ("task_id", "problem_id", "in_source_id"), place, "open-r1/"),
         statement=problem_statement(first_of(row, PROMPT), "", name),
         entry_point=name,
-        entry_file=ENTRY_FILE,
+        entry_file=entry_file(language),
         files={},
         visible=visible,
         hidden=hidden,
         reference=reference,
+        language=language,
         limits=LIMITS,
         suite="open-r1",
         **common,

@@ -9,6 +9,12 @@ right solution; JSON is enough to write one:
 A case is [[args...], expected], or an object with args, expected and, if wanted, comparison
 ("same", "equal", "close") and tolerance. A JSON list is a list; what JSON has not is written with
 the tags of `workbench.encoding`: {"tuple": [1, 2]}, {"set": [1]}, {"dict": [[1, "a"]]}.
+
+A program has the entry point "" and may be in any `language` of the sandbox. Its case is [input,
+output], the text it reads and the one it must write, or [input, {"stdout": output, "exit_code":
+1}] with one of the two or both:
+
+    {"statement": "add one", "language": "c", "reference": "...", "cases": [["1", "2"], ...]}
 """
 
 from __future__ import annotations
@@ -22,7 +28,6 @@ from typing import Any
 from workbench.encoding import decode, encode
 from workbench.records import SCHEMA, Case, Limits, Task, WrongSolution, from_json
 from workbench.tasks.formats.fields import (
-    ENTRY_FILE,
     MUST,
     NUM_VISIBLE,
     SHARED,
@@ -36,6 +41,7 @@ from workbench.tasks.formats.fields import (
     shown_and_hidden,
     task_id,
 )
+from workbench.tasks.formats.fields import entry_file as default_entry_file
 
 TAGS = {"tuple", "set", "frozenset", "dict", "int", "float", "complex", "bytes", "str"}
 """An object with one of these as its only key is tagged data, any other object is a dict."""
@@ -43,7 +49,7 @@ STATEMENT = ("statement", "prompt", "question")
 USED = {
     "task_id", *STATEMENT, "entry_point", "entry_file", "files", "cases", "visible", "hidden",
     "reference", "beginning", "tests_file", "known_hacks", "wrong", "test_code", "tags", "limits",
-    "suite", "extra",
+    "suite", "extra", "language",
 }  # fmt: skip
 _FORM = '{"args": [...], "expected": ...} or [[args...], expected]'
 
@@ -64,16 +70,12 @@ def read_simple(row: Row, place: Place) -> Task:
     and `wrong` may hold the text of the entry file in place of {path: text}. A field whose name is
     nearly one of these is a warning.
     """
-    name = get(row, "entry_point")
-    if not name:
-        raise ValueError(
-            "field 'entry_point': expected the name of a function, got ''; a program that reads "
-            "standard input is a row with question, inputs and outputs"
-        )
+    language = get(row, "language", str, "python")
+    name = get(row, "entry_point", str, MUST if language == "python" else "")
     files = get(row, "files", Mapping[str, str], {})
     tests_file = get(row, "tests_file", str, None)
     entry_file = get(row, "entry_file", str, None) or _entry_file(row, set(files) - {tests_file})
-    visible, hidden = _suites(row)
+    visible, hidden = _suites(row, is_program=not name)
     common = shared(row, place, "simple", USED)
     _warn_of_slips(common["extra"])
     common["tags"] += get(row, "tags", tuple[str, ...], ())
@@ -98,6 +100,7 @@ def read_simple(row: Row, place: Place) -> Task:
             for number, wrong in enumerate(get(row, "wrong", list, []))
         ),
         test_code=get(row, "test_code", str, ""),
+        language=language,
         limits=get(row, "limits", Limits, Limits()),
         suite=get(row, "suite", str, place.stem),
         **common,
@@ -119,13 +122,14 @@ def _entry_file(row: Row, files: set[str]) -> str:
     reference = row.get("reference")
     paths = sorted(reference if isinstance(reference, Mapping) else files)
     if len(paths) > 1:
-        name = row["entry_point"]
-        raise ValueError(f"field 'entry_file' is missing: which of {paths} defines {name!r}?")
-    return str(paths[0]) if paths else ENTRY_FILE
+        what = f"defines {row['entry_point']!r}" if row.get("entry_point") else "is the program"
+        raise ValueError(f"field 'entry_file' is missing: which of {paths} {what}?")
+    return str(paths[0]) if paths else default_entry_file(get(row, "language", str, "python"))
 
 
-def _suites(row: Row) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
-    visible, hidden, cases = (_cases(row, name) for name in ("visible", "hidden", "cases"))
+def _suites(row: Row, is_program: bool) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
+    names = ("visible", "hidden", "cases")
+    visible, hidden, cases = (_cases(row, name, is_program) for name in names)
     if cases and (visible or hidden):
         raise ValueError("expected either 'cases' or 'visible' and 'hidden', got both")
     if not cases:
@@ -143,12 +147,12 @@ def _suites(row: Row) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
     return shown_and_hidden(cases)
 
 
-def _cases(row: Row, name: str) -> tuple[Case, ...]:
+def _cases(row: Row, name: str, is_program: bool) -> tuple[Case, ...]:
     values = get(row, name, list, [])
-    return tuple(_case(v, f"field {name!r}, case {n}") for n, v in enumerate(values, 1))
+    return tuple(_case(v, f"field {name!r}, case {n}", is_program) for n, v in enumerate(values, 1))
 
 
-def _case(value: Any, where: str) -> Case:
+def _case(value: Any, where: str, is_program: bool) -> Case:
     if isinstance(value, (list, tuple)) and len(value) == 2:
         value = {"args": value[0], "expected": value[1]}
     if not isinstance(value, Mapping) or not {"args", "expected"} <= set(value):
@@ -156,6 +160,7 @@ def _case(value: Any, where: str) -> Case:
     if unknown := sorted(set(value) - {"args", "expected", "comparison", "tolerance"}):
         raise ValueError(f"{where}: unknown fields {unknown}; expected {_FORM}")
     args = _data(value["args"], where)
+    args = [args] if is_program and isinstance(args, str) else args
     if not isinstance(args, (list, tuple)):
         got = f"{type(args).__name__} {args!r:.40}"
         raise ValueError(f"{where}: expected args as a list such as [{args!r:.40}], got {got}")

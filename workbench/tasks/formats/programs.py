@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.records import Case, Limits, Task
 from workbench.tasks.formats.checking import defined_names, parse
-from workbench.tasks.formats.fields import ENTRY_FILE, plain_case
+from workbench.tasks.formats.fields import ENTRY_FILE, entry_file, plain_case
 
 LIMITS = Limits(cpu_s=10.0)
 """All cases of a competition problem together."""
@@ -103,12 +103,16 @@ def _first_free_line(tree: ast.Module) -> int:
     return max(ends, default=0)
 
 
-def first_reference(solutions: Sequence[str], name: str) -> dict[str, str]:
+def first_reference(
+    solutions: Sequence[str], name: str, language: str = "python"
+) -> dict[str, str]:
     """{path: text} of the first published solution that can be one; {} if none can.
 
     Old collections hold solutions in Python 2 or in pieces, so one that does not parse or does
     not define `name` ("" = a program) is passed over.
     """
+    if language != "python":
+        return {entry_file(language): text for text in solutions[:1]}
     for solution in solutions:
         try:
             text = as_module(solution, name) if name else solution

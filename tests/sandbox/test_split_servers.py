@@ -1,0 +1,193 @@
+"""Both servers of mode "split" end with their trainer, and are replaced when they die."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from workbench.records import Limits
+from workbench.sandbox import open_sandbox
+
+TOP = Path(__file__).resolve().parents[2]
+LINUX = sys.platform == "linux"
+DOUBLE = "def f(x):\n    return 2 * x\n"
+LIMITS = Limits(cpu_s=0.5, wall_s=5.0, memory_mb=256)
+TRUE = "assert f(3) == 6\nassert f(5) == 10\nassert not f(0)\n"
+CHECK = "def check(candidate):\n    assert candidate(2) == 4\n"
+
+
+def split(sandbox, program, tests, limits=LIMITS, name="f"):
+    """run_split of two texts, indented as they stand here."""
+    files = {"lib.py": textwrap.dedent(program)}
+    return sandbox.run_split(files, "lib.py", name, textwrap.dedent(tests), limits)
+
+
+def statuses(result):
+    return [status for _, status, _ in result.outcomes]
+
+
+def servers(sandbox):
+    """Process ids of the servers for solutions and of those for tests."""
+    workers = [keeper._worker for keeper in sandbox._pool._keepers]
+    return [w._process.pid for w in workers], [w._tests._process.pid for w in workers if w._tests]
+
+
+def descendants(pid):
+    """Process ids below `pid`, itself included."""
+    found = [pid]
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    for child in children:
+        found += descendants(int(child))
+    return found
+
+
+def running(pids):
+    """Those that are there and no zombies."""
+    found = []
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        found += [pid] * (state != "Z")
+    return found
+
+
+def wait_until_gone(pids, seconds=20):
+    for _ in range(seconds * 20):
+        if not running(pids):
+            return []
+        time.sleep(0.05)
+    return running(pids)
+
+
+def test_the_server_for_tests_is_started_when_it_is_first_needed():
+    with open_sandbox("local", workers=1) as fresh:
+        fresh.call({"lib.py": DOUBLE}, "lib.py", "f", [(1,)])
+        assert servers(fresh)[1] == []
+        split(fresh, DOUBLE, CHECK)
+        assert len(servers(fresh)[1]) == 1
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_killed_server_of_either_kind_is_replaced(which):
+    with open_sandbox("local", workers=1) as fresh:
+        split(fresh, DOUBLE, CHECK)
+        os.kill(servers(fresh)[which][0], signal.SIGKILL)
+        result = split(fresh, f"# {which}\n{DOUBLE}", TRUE)
+        assert statuses(result) == ["passed"] * 3
+        assert fresh.stats.restarts == 1 and fresh.stats.faults == 0
+        assert fresh.call({"lib.py": DOUBLE}, "lib.py", "f", [(2,)]).results[0].value == 4
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+@pytest.mark.parametrize("kind", ["local", "local:2", "local:1"])
+@pytest.mark.filterwarnings("ignore:this sandbox")
+@pytest.mark.parametrize("spins", ["solution", "tests"])
+def test_closing_in_the_middle_leaves_no_process_and_no_folder(kind, spins):
+    sandbox = open_sandbox(kind, workers=1)
+    split(sandbox, DOUBLE, CHECK)
+    worker = sandbox._pool._keepers[0]._worker
+    folders = [worker._folder, worker._tests._folder]
+    program = "def f(x):\n    while x: pass\n    return 0\n"
+    tests = "f(1)\nassert True\n" if spins == "solution" else "f(0)\nwhile True: pass\nassert 1\n"
+    errors = []
+
+    def run():
+        try:
+            split(sandbox, program, tests, Limits(cpu_s=60.0, wall_s=60.0))
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.5)
+    pids = [pid for server in sum(servers(sandbox), []) for pid in descendants(server)]
+    assert len(pids) >= 6
+    sandbox.close()
+    thread.join()
+    assert errors == ["the sandbox was closed"]
+    assert wait_until_gone(pids) == []
+    assert not any(os.path.exists(folder) for folder in folders)
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+def test_runs_leave_no_descriptor_and_no_process():
+    with open_sandbox("local", workers=1, reuse=False) as fresh:
+        files = {"lib.py": DOUBLE}
+
+        def some(count):
+            for number in range(count):
+                split(fresh, ("import os\nos._exit(0)\n", DOUBLE)[number % 2], TRUE)
+                fresh.call(files, "lib.py", "f", [(1,)])
+                split(fresh, DOUBLE, "def check(")
+
+        def state():
+            tree = [pid for server in sum(servers(fresh), []) for pid in descendants(server)]
+            open_files = [os.listdir(f"/proc/{pid}/fd") for pid in [os.getpid(), *tree]]
+            return len(tree), sum(map(len, open_files))
+
+        def settled():
+            last = None
+            for _ in range(100):
+                now = state()
+                if now == last:
+                    return now
+                last = now
+                time.sleep(0.1)
+
+        some(4)
+        before = settled()
+        some(20)
+        assert settled() == before
+        assert fresh.stats.faults == 0
+
+
+TRAINER = """
+import sys
+from workbench.records import Limits
+from workbench.sandbox import open_sandbox
+
+sandbox = open_sandbox(sys.argv[1], workers=1)
+program = {"lib.py": "def f(x):\\n    while x: pass\\n    return 0\\n"}
+sandbox.run_split(program, "lib.py", "f", "assert f(0) == 0")
+worker = sandbox._pool._keepers[0]._worker
+print(worker._process.pid, worker._tests._process.pid, flush=True)
+sandbox.run_split(program, "lib.py", "f", "assert f(1) == 0", Limits(cpu_s=60.0, wall_s=60.0))
+"""
+
+
+@pytest.mark.skipif(not LINUX, reason="looks at /proc")
+@pytest.mark.parametrize("kind", ["local", "local:2", "local:1"])
+def test_a_killed_trainer_leaves_neither_server_and_no_folder(kind):
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", TRAINER, kind],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=TOP,
+    )
+    pids = [int(pid) for pid in process.stdout.readline().split()]
+    assert len(pids) == 2
+    time.sleep(0.5)
+    pids = [pid for server in pids for pid in descendants(server)]
+    assert len(pids) >= 6
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert wait_until_gone(pids) == []
+    left = f"workbench-sandbox-{process.pid}-"
+    for _ in range(100):
+        found = [path.name for path in Path("/tmp").iterdir() if path.name.startswith(left)]
+        if not found:
+            break
+        time.sleep(0.05)
+    assert found == []
