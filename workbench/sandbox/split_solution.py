@@ -14,6 +14,7 @@ import select
 from workbench import encoding
 from workbench.sandbox import split_data, wire
 from workbench.sandbox.split_data import HEAD, LOADED, Objects
+from workbench.sandbox.wire import write_all as _write
 from workbench.sandbox.workspace import flush
 
 
@@ -25,7 +26,7 @@ def answer_calls(module, calls, answers, describe):
     """
     first = LOADED  # said at once only to tests that have not asked yet: each message wakes them
     if not select.select([calls], (), (), 0)[0]:
-        wire.write_all(answers, LOADED)
+        _write(answers, LOADED)
         first = b""
     while head := wire.receive(lambda view: os.readv(calls, [view]), HEAD.size):
         number, size = HEAD.unpack(head)
@@ -37,7 +38,7 @@ def answer_calls(module, calls, answers, describe):
             limit = split_data.MAX_ANSWER_BYTES
             answer = _no_data(f"ValueError: an answer of {len(answer)} bytes, more than {limit}")
         flush()  # once the tests have ended there is no time left for it
-        wire.write_all(answers, first + HEAD.pack(number, len(answer)) + answer)
+        _write(answers, first + HEAD.pack(number, len(answer)) + answer)
         first = b""
 
 
