@@ -24,6 +24,8 @@ SCHEMA = 1
 
 TestStatus = Literal["passed", "wrong", "error", "timeout", "memory", "skipped", "missing"]
 Suite = Literal["visible_as_left", "visible_pristine", "hidden", "agent_on_base"]
+VerdictMode = Literal["call", "split", "shared"]
+"""How a verdict is made; see docs/architecture.md."""
 VerdictStatus = Literal[
     "ok", "compile_error", "timeout", "memory", "crash", "sandbox_error", "unscorable"
 ]
@@ -87,9 +89,10 @@ class Task:
     entry_point: str
     """Name of the function the cases call. "" = a program: each case's one argument is what it
     reads from standard input, its expected value the text it must write to standard output, or
-    {"stdout": text, "exit_code": number} with one of the two or both; no exit code means 0."""
+    {"stdout": text, "exit_code": number} with one of the two or both; no exit code means 0. A
+    repository has "" as well; its tests decide (`required`)."""
     entry_file: str
-    """File that must define the entry point, e.g. "lib.py"."""
+    """File that must define the entry point, e.g. "lib.py"; a repository: any of its files."""
     files: Mapping[str, str]
     """Workspace at the start: path -> text. Empty where the policy writes the only file."""
     visible: tuple[Case, ...]
@@ -108,8 +111,15 @@ class Task:
     """Plausible mistakes, one for each weak spot."""
     test_code: str = ""
     """Assert-style hidden tests that `hidden` cannot state; "" where the cases say everything."""
+    hidden_tests: Mapping[str, str] = field(default_factory=dict)
+    """Of a repository: test files copied in after the episode, over whatever the agent left."""
+    fail_to_pass: tuple[str, ...] = ()
+    """Of a repository: ids of pytest tests that fail before the change and must pass after it."""
+    pass_to_pass: tuple[str, ...] = ()
+    """Of a repository: ids of pytest tests that pass before the change and must still pass."""
     language: str = "python"
-    """What the files are written in, a name of `sandbox.LANGUAGES`; a function's is Python."""
+    """What the files are written in, a name of `sandbox.LANGUAGES`; a function's and a
+    repository's is Python."""
     tags: tuple[str, ...] = ()
     """Searchable labels such as "mutator:compare_swap" or "composition:sum/double/even"."""
     limits: Limits = Limits()
@@ -124,6 +134,16 @@ class Task:
     """Where the task comes from."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the row it was loaded from that have no place above, as plain JSON."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Ids of the pytest tests that decide; empty unless the task is a repository."""
+        return self.fail_to_pass + self.pass_to_pass
+
+    @property
+    def is_repository(self) -> bool:
+        """True if pytest tests decide (mode "shared"), not cases."""
+        return bool(self.required)
 
 
 @dataclass(frozen=True)
@@ -146,7 +166,7 @@ class TestOutcome:
 class Verdict:
     """What grading found, test by test."""
 
-    mode: Literal["call", "split", "shared"]
+    mode: VerdictMode
     """How `visible_pristine` and `hidden` were judged. `visible_as_left` is always shared."""
     status: VerdictStatus
     """How the graded execution ended; see UNSCORABLE for the two that are our fault."""
@@ -178,7 +198,10 @@ class Evidence:
     files_touched: tuple[str, ...] | None = None
     """Paths whose text differs from the task's (collector "diff")."""
     tampered: tuple[str, ...] | None = None
-    """Protected paths (the tests) whose text differs (collector "tampering")."""
+    """Protected paths (tests, and what configures their runner) that differ ("tampering")."""
+    tripwires: tuple[str, ...] | None = None
+    """Of a repository: new source text that honest code seldom has, "lib.py:3 sys._getframe": a
+    sign and no proof (collector "tripwires")."""
     cpu_s: float | None = None
     """CPU seconds of the graded execution (collector "timing")."""
 

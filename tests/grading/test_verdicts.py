@@ -11,6 +11,7 @@ from workbench.grading import (
     grade,
     grade_many,
     outcomes_as_left,
+    verdict_mode,
 )
 from workbench.records import Case, Limits, Task
 from workbench.sandbox import open_sandbox
@@ -35,6 +36,19 @@ DOUBLE = Task("double", "write f", "f", "lib.py", {}, (), (Case((2,), 4),), {})
 
 def statuses(verdict, suite):
     return [outcome.status for outcome in verdict.of_suite(suite)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "mode"),
+    [
+        ({}, "call"),
+        ({"test_code": "assert double(2) == 4"}, "split"),
+        ({"entry_point": ""}, "call"),
+        ({"entry_point": "", "pass_to_pass": ("test_a.py::test_a",)}, "shared"),
+    ],
+)
+def test_each_kind_of_task_has_its_mode(changes, mode):
+    assert verdict_mode(replace(DOUBLE, **changes)) == mode
 
 
 def test_a_right_solution_passes_both_suites_in_one_execution(sandbox):

@@ -27,6 +27,7 @@ from workbench.records import Case, Limits, Task
 from workbench.sandbox import open_sandbox
 from workbench.sandbox.docker import engine
 from workbench.sandbox.docker.container import Stream
+from workbench.tasks import load_tasks
 
 TOP = Path(__file__).resolve().parents[2]
 QUICK = Limits(cpu_s=0.5, wall_s=20.0, memory_mb=256)
@@ -152,6 +153,15 @@ def test_other_languages_are_unscorable_and_say_what_to_use(docked, language, ne
     verdict = grade(task, "x", docked)
     assert verdict.status == "unscorable"
     assert not any(outcome.status in ("passed", "wrong") for outcome in verdict.outcomes)
+
+
+@slow
+def test_a_repository_is_unscorable_and_says_what_to_use(docked):
+    task = load_tasks("repos")[0]
+    verdict = grade(task, task.reference, docked)
+    assert verdict.mode == "shared" and verdict.status == "unscorable"
+    assert {outcome.status for outcome in verdict.outcomes} == {"skipped"}
+    assert all('open_sandbox("local")' in outcome.message for outcome in verdict.outcomes)
 
 
 SPLIT = {  # program, tests

@@ -371,6 +371,7 @@ def test_a_run_killed_by_no_limit_of_ours_is_repeated_once(first, asked):
     jobs.put((b"", Limits(cpu_s=5.0), answer))
     got = answer.result(timeout=30)
     keeper.announce_close()
+    jobs.put(None)
     keeper.close()
     assert worker.asked == asked
     assert got == (first if asked == 1 else last)
@@ -526,6 +527,20 @@ def test_an_interrupt_reaches_the_trainer_and_not_its_servers():
     assert said == ["interrupted", [0], [0, 0]]
     assert process.wait() == 0
     assert wait_until_gone(pids) == []
+
+
+def test_every_thread_ends_however_slowly_they_are_told(monkeypatch):
+    announce = Keeper.announce_close
+
+    def slowly(keeper):
+        announce(keeper)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(Keeper, "announce_close", slowly)
+    closing = threading.Thread(target=open_sandbox("local", workers=4).close, daemon=True)
+    closing.start()
+    closing.join(60.0)
+    assert not closing.is_alive()
 
 
 @pytest.mark.skipif(not LINUX, reason="forks this process")

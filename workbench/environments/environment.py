@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from workbench.environments import tools
 from workbench.environments.parsing import parse_command
-from workbench.grading import GRADER, collect_evidence, final_judgement
+from workbench.grading import GRADER, collect_evidence, final_judgement, verdict_mode
 from workbench.records import (
     UNSCORABLE,
     Evidence,
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 OBSERVATION_CHARS = 400
 """Longer observations are cut here, so that an episode fits its context."""
+REPOSITORY_OBSERVATION_CHARS = 8000
+"""The same for repositories, whose files are longer."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Environment:
         *,
         max_turns: int = 8,
         loop_limit: int | None = None,
-        observation_chars: int = OBSERVATION_CHARS,
+        observation_chars: int | None = None,
     ) -> None:
         """An environment at its start.
 
@@ -91,7 +93,8 @@ class Environment:
             max_turns: the episode stops after this many messages, parse errors included.
             loop_limit: stop when one command met one answer in one workspace this many times
                 (3 is usual); None leaves it to `max_turns`.
-            observation_chars: observations are cut after this many characters.
+            observation_chars: observations are cut after this many characters; None = a number
+                that suits the task.
         Raises:
             ValueError: if `max_turns` < 1.
         """
@@ -102,6 +105,9 @@ class Environment:
         self.single_turn = not task.files
         self.max_turns = 1 if self.single_turn else max_turns
         self.loop_limit = loop_limit
+        if observation_chars is None:
+            is_large = task.is_repository
+            observation_chars = REPOSITORY_OBSERVATION_CHARS if is_large else OBSERVATION_CHARS
         self.observation_chars = observation_chars
         self._start = EnvironmentState(task.files, files_hash(task.files), 0, None, ())
         self._state = self._start
@@ -180,7 +186,8 @@ class Environment:
         """
         if self.stop_reason != "abort":
             return final_judgement(self.task, self.files, self.sandbox)
-        verdict = Verdict("call", "sandbox_error", _never_run(self.task), self.sandbox.name, GRADER)
+        mode, outcomes = verdict_mode(self.task), _never_run(self.task)
+        verdict = Verdict(mode, "sandbox_error", outcomes, self.sandbox.name, GRADER)
         return verdict, collect_evidence(self.task, self.files)
 
     def _use(self, call: ToolCall) -> tuple[str, Mapping[str, str], StopReason | None]:
@@ -196,6 +203,9 @@ class Environment:
             case "edit":
                 files, observation = tools.replace_line(files, argument)
                 return observation, files, None
+            case "insert":
+                files, observation = tools.insert_line(files, argument)
+                return observation, files, None
             case "write":
                 program = complete(self.task, f"{argument}\n")
                 return "", {self.task.entry_file: program}, "submitted"
@@ -205,12 +215,16 @@ class Environment:
 
     def _run_tests(self) -> tuple[str, Mapping[str, str], StopReason | None]:
         """Run the visible tests as they lie in the workspace: what the agent left is what runs."""
-        if self.task.tests_file is None:
+        if self.task.is_repository:
+            result = self.sandbox.run_pytest(self.files, None, self.task.limits)
+        elif self.task.tests_file is not None:
+            result = self.sandbox.run_tests(self.files, self.task.tests_file, self.task.limits)
+        else:
             return "error: no tests", self.files, None
-        result = self.sandbox.run_tests(self.files, self.task.tests_file, self.task.limits)
         if result.status in UNSCORABLE:  # our fault: nobody learns from it
             return "", self.files, "abort"
-        return tools.describe_tests(result), self.files, None
+        describe = tools.describe_suite if self.task.is_repository else tools.describe_tests
+        return describe(result), self.files, None
 
     def _advance(
         self, text: str, observation: str, files: Mapping[str, str], stop: StopReason | None
@@ -233,6 +247,9 @@ class Environment:
 
 def _never_run(task: Task) -> tuple[TestOutcome, ...]:
     """Every test of every suite as "missing"."""
+    why = "the sandbox failed before"
+    if task.is_repository:
+        return tuple(TestOutcome(name, "hidden", "missing", why) for name in task.required)
     as_left = task.visible if task.tests_file is not None else ()
     suites = (
         ("visible_as_left", "visible", as_left),
@@ -240,7 +257,7 @@ def _never_run(task: Task) -> tuple[TestOutcome, ...]:
         ("hidden", "hidden", task.hidden),
     )
     return tuple(
-        TestOutcome(f"{name}:{number}", suite, "missing", "the sandbox failed before")
+        TestOutcome(f"{name}:{number}", suite, "missing", why)
         for suite, name, cases in suites
         for number in range(1, len(cases) + 1)
     )

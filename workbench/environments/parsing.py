@@ -17,6 +17,7 @@ ARGUMENTS = {
     "grep": "WORD",
     "run": "",
     "edit": "FILE N|TEXT",
+    "insert": "FILE N|TEXT",
     "submit": "",
 }
 """Every tool and the argument it takes, in the words of its error message."""
@@ -54,7 +55,7 @@ def parse_command(text: str) -> tuple[ToolCall | None, str | None]:
 
 
 def parse_edit(argument: str) -> tuple[str, int, str]:
-    """(path, line number counted from 1, new text) of an `edit` argument that parsed.
+    """(path, line number, new text) of an `edit` or `insert` argument that parsed.
 
     >>> parse_edit("lib.py 3|    return xs")
     ('lib.py', 3, '    return xs')

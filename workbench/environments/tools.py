@@ -15,6 +15,10 @@ from workbench.environments.parsing import MAX_ECHO, parse_edit
 if TYPE_CHECKING:
     from workbench.sandbox import TestsResult
 
+MAX_FAILURES = 5
+"""Failures of a suite that `run` shows."""
+MAX_PATH = 200
+"""Longest path of a file that can be made."""
 ENDINGS = {
     "timeout": "TIMEOUT the tests used up their time",
     "memory": "MEMORY the tests used up their memory",
@@ -68,6 +72,52 @@ def replace_line(files: Mapping[str, str], argument: str) -> tuple[Mapping[str, 
         return files, "error: the new text is more than one line"
     lines[number - 1] = text
     return {**files, path: "\n".join(lines) + "\n"}, f"{number}|{text}"
+
+
+def insert_line(files: Mapping[str, str], argument: str) -> tuple[Mapping[str, str], str]:
+    """New files with one line added below line N, 0 = at the top; or the same files and an error.
+
+    At line 0 of a file that does not exist, the file is made.
+    """
+    path, number, text = parse_edit(argument)
+    lines = files.get(path, "").splitlines()
+    if path not in files and number == 0:
+        if error := _cannot_be_made(files, path):
+            return files, error
+    elif path not in files:
+        return files, _no_such_file(path)
+    if number > len(lines):
+        return files, f"error: {path} has no line {number}"
+    if len(text.splitlines()) > 1:
+        return files, "error: the new text is more than one line"
+    lines.insert(number, text)
+    return {**files, path: "\n".join(lines) + "\n"}, f"{number + 1}|{text}"
+
+
+def _cannot_be_made(files: Mapping[str, str], path: str) -> str:
+    """Why there can be no new file at `path`, or ""."""
+    parts = path.split("/")
+    above = {"/".join(parts[:end]) for end in range(1, len(parts))}
+    if any(part in ("", ".", "..") for part in parts) or "\0" in path or len(path) > MAX_PATH:
+        return f"error: no path inside the workspace {path[:MAX_ECHO]}"
+    if above & set(files) or any(other.startswith(f"{path}/") for other in files):
+        return f"error: a file cannot be a folder too {path[:MAX_ECHO]}"
+    return ""
+
+
+def describe_suite(result: TestsResult) -> str:
+    """What `run` says of a pytest suite: how it went in one line, then the first failures."""
+    if result.status in ENDINGS:
+        return f"{ENDINGS[result.status]}: {result.message}"
+    if result.status != "ok":
+        return result.message
+    found = [status for _, status, _ in result.outcomes]
+    failed = [outcome for outcome in result.outcomes if outcome[1] not in ("passed", "skipped")]
+    skipped = f", {found.count('skipped')} skipped" if "skipped" in found else ""
+    if not failed:
+        return f"ok {found.count('passed')} passed{skipped}" if found else "error: no tests"
+    lines = [f"FAIL {len(failed)} of {len(found)} tests{skipped}"]
+    return "\n".join(lines + [f"{name} {message}" for name, _, message in failed[:MAX_FAILURES]])
 
 
 def describe_tests(result: TestsResult) -> str:

@@ -19,6 +19,7 @@ from workbench.grading.verdicts import (
     grade,
     grade_many,
     outcomes_as_left,
+    verdict_mode,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "outcomes_as_left",
     "same_output",
     "same_value",
+    "verdict_mode",
 ]

@@ -9,13 +9,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
+from workbench.grading.tripwires import tripwires
 from workbench.records import Evidence, Task
+from workbench.workspaces import tampered_paths
 
 
 def collect_evidence(
     task: Task, files: Mapping[str, str], *, cpu_s: float | None = None
 ) -> Evidence:
-    """The evidence of the collectors that always run: diff, tampering, timing.
+    """The evidence of the collectors that always run: diff, tampering, timing; of a repository
+    also tripwires.
 
     Args:
         files: the whole workspace as the episode left it.
@@ -23,11 +26,15 @@ def collect_evidence(
     """
     paths = sorted(set(task.files) | set(files))
     touched = tuple(path for path in paths if task.files.get(path) != files.get(path))
-    protected = {task.tests_file} - {None}
+    if task.is_repository:
+        tampered, signs = tampered_paths(files, task.files), tripwires(files, task.files)
+    else:
+        tampered, signs = tuple(path for path in touched if path == task.tests_file), None
     return Evidence(
         diff="".join(_diff(path, task.files.get(path), files.get(path)) for path in touched),
         files_touched=touched,
-        tampered=tuple(path for path in touched if path in protected),
+        tampered=tampered,
+        tripwires=signs,
         cpu_s=cpu_s,
     )
 

@@ -5,12 +5,13 @@ Stage: grading. A task and a workspace go in; the sandbox runs the program on th
 that reads standard input is judged by `programs`, in the same mode and for the same reason. The
 suite `visible_as_left` is different: it runs the tests file as the agent left it, next to the
 program, and is forgeable; it is kept apart by name. A task with assert-style `test_code` is judged
-in mode "split": the tests run in a second process that asks the program. Left out: coverage.
+in mode "split": the tests run in a second process that asks the program. Whole repositories are
+judged by pytest, next to the program (`repositories`, mode "shared"). Left out: coverage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -18,12 +19,30 @@ from workbench.grading.compare import matches
 from workbench.grading.evidence import collect_evidence
 from workbench.grading.given import tests_with_given
 from workbench.grading.programs import judge_program
+from workbench.grading.repositories import (
+    changed_files,
+    does_not_apply,
+    judge_repository,
+    repository_as_left,
+)
 from workbench.grading.showing import cut, shown, wanted
-from workbench.records import Case, Evidence, Suite, Task, TestOutcome, Verdict, VerdictStatus
-from workbench.sandbox import CallResult, CaseResult, Sandbox, TestsResult
+from workbench.records import (
+    Case,
+    Evidence,
+    Suite,
+    Task,
+    TestOutcome,
+    Verdict,
+    VerdictMode,
+    VerdictStatus,
+)
+from workbench.sandbox import CallResult, CaseResult, Sandbox
+from workbench.workspaces import PatchError
 
 GRADER = "4"
 """Version of the rules below; stored in every verdict, raised when a rule changes."""
+_Judgement = tuple[VerdictStatus, tuple[TestOutcome, ...], float]
+"""How the executions ended, what each test said, CPU seconds."""
 
 
 def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Verdict:
@@ -31,15 +50,19 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
     if the task has cases and `test_code`.
 
     Args:
-        solution: the whole text of the task's entry file, or {path: text} laid over its files.
+        solution: the whole text of the task's entry file, or {path: text} laid over its files; for
+            a repository a unified diff in place of the text.
     Returns:
         The status is "unscorable" for a program in a language that cannot be run here, and for
         `test_code` that needs what its process cannot have (see `run_split`); an outcome says why.
     Raises:
         ValueError: if a case's arguments are not plain data, or a path leaves the workspace.
     """
-    changes = {task.entry_file: solution} if isinstance(solution, str) else solution
-    return _judge(task, {**task.files, **changes}, sandbox)[0]
+    try:
+        files = _workspace(task, solution)
+    except PatchError as error:
+        return Verdict("shared", *does_not_apply(task, error), sandbox.name, GRADER)
+    return _judge(task, files, sandbox)[0]
 
 
 def grade_many(
@@ -63,10 +86,11 @@ def outcomes_as_left(
 ) -> tuple[TestOutcome, ...]:
     """What the tests file says as it lies in `files`: suite `visible_as_left`, forgeable.
 
-    One outcome per visible case of the task, "visible:1", ...; a test that is no longer there is
-    "missing", and tests the agent added are not counted. Empty if the task has no tests file.
+    One outcome per visible case of the task, "visible:1", ..., of a repository one per visible
+    test that is required; a test that is no longer there is "missing", and tests the agent added
+    are not counted. Empty if the task has no tests file.
     """
-    return _outcomes_as_left(task, _run_as_left(task, files, sandbox))
+    return _as_left(task, files, sandbox)[0]
 
 
 def final_verdict(task: Task, files: Mapping[str, str], sandbox: Sandbox) -> Verdict:
@@ -82,39 +106,65 @@ def final_judgement(
 ) -> tuple[Verdict, Evidence]:
     """`final_verdict`, and the evidence of the collectors that always run."""
     verdict, cpu_s = _judge(task, files, sandbox)
-    if task.tests_file is not None:
-        as_left = _run_as_left(task, files, sandbox)
-        outcomes = _outcomes_as_left(task, as_left) + verdict.outcomes
-        faulty = as_left is not None and as_left.status == "sandbox_error"
-        verdict = replace(
-            verdict, outcomes=outcomes, status="sandbox_error" if faulty else verdict.status
-        )
+    as_left, faulty = _as_left(task, files, sandbox)
+    status = "sandbox_error" if faulty else verdict.status
+    verdict = replace(verdict, outcomes=as_left + verdict.outcomes, status=status)
     return verdict, collect_evidence(task, files, cpu_s=cpu_s)
 
 
-def _judge(task, files, sandbox) -> tuple[Verdict, float | None]:
+def verdict_mode(task: Task) -> VerdictMode:
+    """The mode of the task's verdicts."""
+    return _way(task)[0]
+
+
+def _workspace(task, solution) -> Mapping[str, str]:
+    if task.is_repository:
+        return changed_files(task, solution)
+    changes = {task.entry_file: solution} if isinstance(solution, str) else solution
+    return {**task.files, **changes}
+
+
+def _judge(task, files, sandbox) -> tuple[Verdict, float]:
+    """The verdict on a workspace, and the CPU seconds it took."""
+    mode, judge = _way(task)
     program = {path: text for path, text in files.items() if path != task.tests_file}
-    if not task.entry_point:
-        status, outcomes, cpu_s = judge_program(task, program, sandbox)
-        return Verdict("call", status, outcomes, sandbox.name, GRADER), cpu_s
-    mode, status, outcomes, cpu_s = "call", "ok", (), 0.0
-    cases = task.visible + task.hidden
-    if cases or not task.test_code:
-        inputs = [case.args for case in cases]
-        result = sandbox.call(program, task.entry_file, task.entry_point, inputs, task.limits)
-        outcomes = _suite("visible_pristine", "visible", task, task.visible, result, 0)
-        outcomes += _suite("hidden", "hidden", task, task.hidden, result, len(task.visible))
-        status, cpu_s = result.status, result.cpu_s
-    if task.test_code:
-        mode = "split"
-        said = sandbox.run_split(
-            program, task.entry_file, task.entry_point, tests_with_given(task), task.limits
-        )
-        outcomes += tuple(
-            TestOutcome(f"hidden:{name}", "hidden", how, why) for name, how, why in said.outcomes
-        )
-        status, cpu_s = _worse(status, said.status), cpu_s + said.cpu_s
+    status, outcomes, cpu_s = judge(task, program, sandbox)
     return Verdict(mode, status, outcomes, sandbox.name, GRADER), cpu_s
+
+
+def _way(task: Task) -> tuple[VerdictMode, Callable[..., _Judgement]]:
+    """The mode of a task's verdicts, and what makes them."""
+    if task.is_repository:
+        return "shared", judge_repository
+    if not task.entry_point:
+        return "call", judge_program
+    if task.test_code:
+        return "split", _judge_test_code
+    return "call", _judge_cases
+
+
+def _judge_cases(task, program, sandbox) -> _Judgement:
+    """Call the function on all cases."""
+    cases = task.visible + task.hidden
+    inputs = [case.args for case in cases]
+    result = sandbox.call(program, task.entry_file, task.entry_point, inputs, task.limits)
+    outcomes = _suite("visible_pristine", "visible", task, task.visible, result, 0)
+    outcomes += _suite("hidden", "hidden", task, task.hidden, result, len(task.visible))
+    return result.status, outcomes, result.cpu_s
+
+
+def _judge_test_code(task, program, sandbox) -> _Judgement:
+    """Run the tests apart from the function; before them the cases, if there are any."""
+    status, outcomes, cpu_s = "ok", (), 0.0
+    if task.visible or task.hidden:
+        status, outcomes, cpu_s = _judge_cases(task, program, sandbox)
+    said = sandbox.run_split(
+        program, task.entry_file, task.entry_point, tests_with_given(task), task.limits
+    )
+    outcomes += tuple(
+        TestOutcome(f"hidden:{name}", "hidden", how, why) for name, how, why in said.outcomes
+    )
+    return _worse(status, said.status), outcomes, cpu_s + said.cpu_s
 
 
 def _worse(status: VerdictStatus, other: VerdictStatus) -> VerdictStatus:
@@ -145,19 +195,23 @@ def _compare(task: Task, case: Case, answer: CaseResult, result: CallResult) -> 
     return "wrong", f"{cut(call)} got {shown(answer.value)} want {wanted(case)}"
 
 
-def _run_as_left(task, files, sandbox) -> TestsResult | None:
-    if task.tests_file is None or task.tests_file not in files:
-        return None
-    return sandbox.run_tests(files, task.tests_file, task.limits)
-
-
-def _outcomes_as_left(task: Task, result: TestsResult | None) -> tuple[TestOutcome, ...]:
+def _as_left(task, files, sandbox) -> tuple[tuple[TestOutcome, ...], bool]:
+    """The suite `visible_as_left`, and whether the sandbox failed at it."""
+    if task.is_repository:
+        return repository_as_left(task, files, sandbox)
     if task.tests_file is None:
-        return ()
-    said = {name: (status, message) for name, status, message in result.outcomes} if result else {}
-    why = (result.message if result else f"{task.tests_file} is gone") or "no such test"
-    outcomes = []
-    for number in range(1, len(task.visible) + 1):
-        status, message = said.get(f"test:{number}", ("missing", why))
-        outcomes.append(TestOutcome(f"visible:{number}", "visible_as_left", status, message))
-    return tuple(outcomes)
+        return (), False
+    if task.tests_file not in files:
+        return _outcomes_as_left(task, (), f"{task.tests_file} is gone"), False
+    result = sandbox.run_tests(files, task.tests_file, task.limits)
+    outcomes = _outcomes_as_left(task, result.outcomes, result.message or "no such test")
+    return outcomes, result.status == "sandbox_error"
+
+
+def _outcomes_as_left(task, found, why_missing) -> tuple[TestOutcome, ...]:
+    said = {name: (status, message) for name, status, message in found}
+    missing = "missing", why_missing
+    return tuple(
+        TestOutcome(f"visible:{n}", "visible_as_left", *said.get(f"test:{n}", missing))
+        for n in range(1, len(task.visible) + 1)
+    )

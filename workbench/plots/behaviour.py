@@ -20,6 +20,7 @@ COMMANDS = {
     "cat": "#4292C6",
     "run": style.ORANGE,
     "edit": style.GREEN,
+    "insert": "#A1D99B",
     "edit tests": style.PURPLE,
     "submit": "#555555",
     "malformed": style.VERMILLION,

@@ -13,11 +13,12 @@ from typing import Any
 
 from workbench import encoding
 from workbench.records import Limits
-from workbench.sandbox.checking import check_path, check_stdin, too_large
+from workbench.sandbox.checking import check_folders, check_path, check_stdin, too_large
 from workbench.sandbox.guarantees import Guarantees, check
 from workbench.sandbox.languages import find
 from workbench.sandbox.pool import Pool
-from workbench.sandbox.programs import NoToolboxes, Toolboxes, run_program
+from workbench.sandbox.programs import NoToolboxes, Toolboxes, Unavailable, run_program
+from workbench.sandbox.pytest_suites import NoSuites, Suites, suite_result
 from workbench.sandbox.responses import printed
 from workbench.sandbox.results import (
     CallResult,
@@ -37,9 +38,12 @@ class Sandbox:
     kind = ""
     """Where the servers run: the first half of the name."""
 
-    def __init__(self, pool: Pool, toolboxes: Toolboxes | NoToolboxes):
-        """pool: for Python; toolboxes: for the other languages. Both are closed with this."""
-        self._pool, self._toolboxes = pool, toolboxes
+    def __init__(
+        self, pool: Pool, toolboxes: Toolboxes | NoToolboxes, suites: Suites | NoSuites
+    ):
+        """pool: for Python; toolboxes: for the other languages; suites: for pytest. All are closed
+        with this."""
+        self._pool, self._toolboxes, self._suites = pool, toolboxes, suites
         self.workers = pool.workers
         self.tier: int = pool.tier
         self.name = f"{self.kind}:{self.tier}"
@@ -153,14 +157,48 @@ class Sandbox:
         check_stdin(stdin)
         if reason := too_large(files):
             return ProgramResult("compile_error", message=reason)
-        if not self._pool.is_open:
-            raise RuntimeError("this sandbox is closed; open another with open_sandbox()")
+        self._check_open()
         return run_program(self._pool, self._toolboxes, files, entry_file, stdin, limits, row)
+
+    def run_pytest(
+        self,
+        files: Mapping[str, str],
+        node_ids: Sequence[str] | None = None,
+        limits: Limits = Limits(cpu_s=10.0, wall_s=60.0),
+    ) -> TestsResult:
+        """What pytest says about a workspace: an outcome for each of `node_ids`; **forgeable**.
+
+        The first call starts servers of their own that have pytest loaded. What pytest prints is
+        the result's `stdout`.
+
+        Args:
+            files: path -> text; pytest runs in their folder and reads their configuration.
+            node_ids: ids such as "tests/test_a.py::test_b[1]"; nothing else is run, and one that
+                does not report is "missing". None = every test that pytest finds.
+        Raises:
+            ValueError: as `call` does. RuntimeError: pytest is not installed or cannot run here.
+        """
+        check_folders(files)
+        if reason := too_large(files):
+            missing = tuple((name, "missing", reason) for name in node_ids or ())
+            return TestsResult("compile_error", missing, reason)
+        self._check_open()
+        names = None if node_ids is None else list(node_ids)
+        try:
+            pool = self._suites.get()
+        except Unavailable as error:
+            missing = tuple((name, "skipped", str(error)) for name in names or ())
+            return TestsResult("unscorable", missing, str(error))
+        request = {"mode": "pytest", "node_ids": names}
+        response, reused = pool.execute(request, files, limits)
+        result = suite_result(response, names, limits)
+        return replace(result, reused=reused, **printed(response))
 
     @property
     def stats(self) -> SandboxStats:
         """What has been executed so far (a snapshot), compiling included."""
-        return sum((pool.stats for pool in self._toolboxes.opened), self._pool.stats)
+        others = (*self._toolboxes.opened, *self._suites.opened)
+        return sum((pool.stats for pool in others), self._pool.stats)
 
     def guarantees(self) -> Guarantees:
         """A table of what holds here, found by a program that tries to break it from inside."""
@@ -170,6 +208,11 @@ class Sandbox:
         """End every server and what it runs. A call that is under way raises RuntimeError."""
         self._pool.close()
         self._toolboxes.close()
+        self._suites.close()
+
+    def _check_open(self) -> None:
+        if not self._pool.is_open:
+            raise RuntimeError("this sandbox is closed; open another with open_sandbox()")
 
     def __enter__(self) -> Sandbox:
         return self

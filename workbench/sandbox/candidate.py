@@ -16,7 +16,7 @@ import sys
 from workbench import encoding
 from workbench.sandbox import wire
 from workbench.sandbox.split_solution import answer_calls
-from workbench.sandbox.workspace import flush, offer_files, read, write_files
+from workbench.sandbox.workspace import flush, forget, offer_files, read, write_files
 
 TRIAL = (
     {"mode": "call", "files": {"a.py": "def f():\n    return 1\n"}, "entry_file": "a.py",
@@ -34,6 +34,7 @@ def unpack(body, box):
     """The request in `body`, its files written to folder `box`; nothing untrusted runs yet, so
     whatever is raised here (a full disk) is not the candidate's doing."""
     request = encoding.parse_json(body.decode())
+    forget(request["files"])
     write_files(request, box)
     return request
 

@@ -32,6 +32,17 @@ def check_files(files: Mapping[str, str]) -> None:
             raise ValueError(f"files: expected text for {path!r}, got {type(text).__name__}")
 
 
+def check_folders(files: Mapping[str, str]) -> None:
+    """Raises ValueError if a path is both a file and the folder of another."""
+    for path in files:
+        parts = path.split("/")
+        for end in range(1, len(parts)):
+            if (folder := "/".join(parts[:end])) in files:
+                raise ValueError(
+                    f"files: {folder!r} is a file and the folder of {path!r}; drop one"
+                )
+
+
 def check_path(path: str) -> None:
     """Raises ValueError unless `path` lies in the workspace."""
     parts = path.split("/")

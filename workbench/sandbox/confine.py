@@ -110,7 +110,8 @@ class Filters(Minimal):
         self._filter = make_filter(own_world=False, allow=self.allowed)
         if self._filter is None:
             raise OSError(f"no table of system calls for {os.uname().machine}")
-        if os.geteuid() == 0 and filetree.readable_by_all(os.path.dirname(os.__file__)):
+        needed = (os.path.dirname(os.__file__), *self._reads)
+        if os.geteuid() == 0 and all(map(filetree.readable_by_all, needed)):
             self.uid = _run_uid(os.getppid())
         os.chmod(folder, 0o711)
         kernel.drop_capability_bounds()

@@ -27,7 +27,12 @@ def libraries(also=()):
 
 
 def readable_by_all(path):
-    """Whether a folder can be entered by every user: all folders above it must allow it."""
+    """Whether every user can read a file, or enter a folder: all folders above must allow it."""
+    path = os.path.realpath(path)
+    if not os.path.isdir(path):
+        if not os.stat(path).st_mode & 0o004:
+            return False
+        path = os.path.dirname(path)
     while path != "/":
         if not os.stat(path).st_mode & 0o001:
             return False

@@ -14,6 +14,7 @@ from workbench.sandbox.base import Sandbox
 from workbench.sandbox.pool import Pool
 from workbench.sandbox.process import ServerProcess, python_setup
 from workbench.sandbox.programs import Toolboxes
+from workbench.sandbox.pytest_suites import Suites
 
 
 def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> Sandbox:
@@ -58,8 +59,9 @@ class LocalSandbox(Sandbox):
             return Pool(functools.partial(ServerProcess, setup), workers, reuse, strongest)
 
         pool = open_pool(python_setup(), strongest)
-        toolboxes = Toolboxes(pool.tier, lambda setup: open_pool(setup, pool.tier))
-        super().__init__(pool, toolboxes)
+        open_another = functools.partial(open_pool, strongest=pool.tier)
+        toolboxes, suites = Toolboxes(pool.tier, open_another), Suites(pool.tier, open_another)
+        super().__init__(pool, toolboxes, suites)
         if self.tier == 1:
             warnings.warn(
                 "this sandbox (tier 1) limits time and memory only: programs can read and write "

@@ -172,6 +172,8 @@ def _close(keepers, jobs, owner) -> None:
         return
     for keeper in keepers:
         keeper.announce_close()
+    for _ in keepers:
+        jobs.put(None)
     for keeper in keepers:
         keeper.close()
     while not jobs.empty():

@@ -103,4 +103,4 @@ def python_setup():
             packages[name] = os.path.dirname(os.path.realpath(spec.origin))
     beside = (f"{folder}.libs" for folder in packages.values())
     reads = [*packages.values(), *filter(os.path.isdir, beside)]
-    return {"reads": reads, "packages": packages, "programs": False}
+    return {"reads": reads, "packages": packages, "programs": False, "harness": "modes"}

@@ -34,7 +34,7 @@ SHOWN_LINES = 8
 
 
 class Unavailable(Exception):
-    """Programs of a language cannot run here; says what is missing."""
+    """What was asked for cannot run here; says what is missing."""
 
 
 class Toolboxes:
@@ -123,7 +123,8 @@ class Toolchain:
     def setup(self) -> dict:
         """The setup of the servers its programs run in."""
         reads = [*self.language.reads, *self._tools.values()]
-        return {"reads": list(filter(os.path.exists, reads)), "packages": {}, "programs": True}
+        reads = list(filter(os.path.exists, reads))
+        return {"reads": reads, "packages": {}, "programs": True, "harness": "modes"}
 
     def run(self, box, files, entry_file, stdin, limits) -> ProgramResult:
         """Compile the program, if need be, and run it in `box`."""

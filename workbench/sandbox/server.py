@@ -9,11 +9,13 @@ gone. Few modules are loaded on purpose: forking costs by the page.
 
 SIDE is "solutions" or "tests" and INNER a socket to a server of the other side. SETUP is JSON:
 "reads", paths that runs may read besides Python's libraries; "packages", {name: folder} of those
-among them that can be imported; "programs", whether runs may start programs (`toolbox`).
+among them that can be imported; "programs", whether runs may start programs (`toolbox`); "harness",
+what runs on the side of solutions execute: "modes", or "pytest" for suites of whole workspaces.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import select
@@ -42,16 +44,18 @@ WARM_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "mat
 """Loaded before the first fork because solutions often import them."""
 
 
-def main(control, parent, kinds, folder, side, packages):
+def main(control, parent, kinds, folder, make_side, packages):
     """Serve requests from the descriptors `control` until process `parent` is gone.
 
     control: (where requests come from, where responses go to). kinds: walls to try, best first.
-    side: `pairing.Solutions` or `Tests`. packages: {name: folder} of those that runs can import.
+    make_side: gives a `pairing.Solutions` or `Tests`; called when `packages`, {name: folder} of
+    those that runs can import, are on offer.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     for name in WARM_MODULES:
         __import__(name)
     workspace.offer_packages(packages)
+    side = make_side()
     for name in [name for name in sys.modules if name.split(".")[0] == "workbench"]:
         del sys.modules[name]  # a candidate's own module may have that name
     if kernel.available():  # what a killed server leaves behind becomes this process's child
@@ -71,12 +75,18 @@ def main(control, parent, kinds, folder, side, packages):
         removal.remove_folder(folder)
 
 
-def side_of(name, inner):
-    """The side called `name`; inner: what it says to, or hears from, a server of the other side."""
+def side_of(name, inner, harness):
+    """The side called `name`; inner: what it says to, or hears from, a server of the other side;
+    harness: what its runs execute, if they are not tests: "modes" or "pytest"."""
     if name == "tests":
         from workbench.sandbox import split_tests  # more modules, which solutions need not carry
 
         return pairing.Tests(inner, split_tests)
+    if harness == "pytest":
+        from workbench.sandbox import pytest_run  # the same
+
+        pytest_run.preload()
+        return pairing.Solutions(inner, pytest_run)
     return pairing.Solutions(inner, modes)
 
 
@@ -173,6 +183,6 @@ if __name__ == "__main__":
         _parent,
         kinds_of_walls(_tier, _setup),
         _folder,
-        side_of(_name, pairing.socket_of(_inner)),
+        functools.partial(side_of, _name, pairing.socket_of(_inner), _setup["harness"]),
         _setup["packages"],
     )

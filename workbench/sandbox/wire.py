@@ -44,9 +44,9 @@ VALUE, ERROR, TEST, NOT_LOADED, LEFT, END = b"v", b"e", b"t", b"c", b"x", b"."
 could not be loaded, the program left while loading, all is said."""
 
 PLAN, START, HEARD, STOPPED = b"n", b"s", b"h", b"g"
-"""The same in mode "split", from the tests' run: how many tests there are, a test starts, the
-solution has answered for the first time, nothing more can be asked (and why, if not because the
-solution's run has ended)."""
+"""The same in mode "split", from the tests' run: how many tests there are, a test starts (said of a
+pytest suite, too), the solution has answered for the first time, nothing more can be asked (and
+why, if not because the solution's run has ended)."""
 
 MAX_TESTS = 10_000
 """Test code with more tests is not run: what it has to say would not fit into an answer."""

@@ -157,9 +157,9 @@ class Line:
 class Keeper:
     """A thread that takes jobs from a queue to one server, and replaces a server that dies.
 
-    A job is (body, limits, future); the body is bytes or a SplitBody, the future gets the
-    Response. The thread belongs to the
-    sandbox, so that an interrupt in the notebook's thread never cuts a conversation in two.
+    A job is (body, limits, future); the body is bytes or a SplitBody, the future gets the Response.
+    The thread belongs to the sandbox, so that an interrupt in the notebook's thread never cuts a
+    conversation in two.
     """
 
     def __init__(self, jobs, worker):
@@ -171,13 +171,12 @@ class Keeper:
         self._thread.start()
 
     def announce_close(self):
-        """Take no more jobs. Every keeper of a queue is told before the first one is closed:
-        whichever threads take the wake-up calls, there is one for each."""
+        """Take no more jobs. Every keeper of a queue is told before the first wake-up call (None in
+        the queue): whichever thread takes a call ends, and there is one for each."""
         self._closing = True
-        self._jobs.put(None)
 
     def close(self):
-        """End the server and the thread; `announce_close` came first."""
+        """End the server and the thread; `announce_close` and the wake-up calls came first."""
         while self._thread.is_alive():
             worker = self._worker  # the thread may be replacing it
             if worker is not None:

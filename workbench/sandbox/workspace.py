@@ -13,10 +13,15 @@ from workbench.sandbox import wire
 from workbench.sandbox.filetree import STDIN_FILE
 
 
+def forget(files):
+    """Let the workspace's modules take the place of loaded ones: it may have its own json.py."""
+    for path in files:
+        sys.modules.pop(path.split("/")[0].removesuffix(".py"), None)
+
+
 def write_files(request, box):
     """Write a request's files to the folder `box`, and open the text for its standard input."""
     for path, text in request["files"].items():
-        sys.modules.pop(path.split("/")[0].removesuffix(".py"), None)  # it may have its own json.py
         if "/" in path:
             os.makedirs(os.path.dirname(f"{box}/{path}"), exist_ok=True)
         _write(f"{box}/{path}", text.encode("utf-8", "surrogatepass"), 0o600)
@@ -63,10 +68,10 @@ def offer_files(files, box):
     return modules
 
 
-def offer_packages(folders):
-    """Let each package of {name: folder} be imported, and nothing that lies beside it."""
-    if folders:
-        sys.meta_path.append(Packages(folders))
+def offer_packages(places):
+    """Let each package of {name: folder or file} be imported, and nothing that lies beside it."""
+    if places:
+        sys.meta_path.append(Packages(places))
 
 
 class Modules:
@@ -102,15 +107,17 @@ class Modules:
 
 
 class Packages:
-    """A finder for single folders of site-packages; asked last, so that others lose no time."""
+    """A finder for single packages of site-packages; asked last, so that others lose no time."""
 
-    def __init__(self, folders):
-        self._folders = folders
+    def __init__(self, places):
+        self._places = places
         self._spec = sys.modules["_frozen_importlib_external"].spec_from_file_location
 
     def find_spec(self, name, path=None, target=None):
         """What importlib asks of a finder."""
-        if name not in self._folders:
+        if name not in self._places:
             return None
-        folder = self._folders[name]
-        return self._spec(name, f"{folder}/__init__.py", submodule_search_locations=[folder])
+        place = self._places[name]
+        if place.endswith(".py"):
+            return self._spec(name, place)
+        return self._spec(name, f"{place}/__init__.py", submodule_search_locations=[place])

@@ -21,6 +21,7 @@ from workbench.tasks.formats import FORMATS, complete, describe
 from workbench.tasks.functions import functions_task
 from workbench.tasks.grammar import SPLITS
 from workbench.tasks.reading import is_json_list, read_file, read_rows
+from workbench.tasks.repositories import repository_tasks
 
 __all__ = ["DEFAULT_COUNT", "FORMATS", "SUITES", "complete", "load_tasks", "save_tasks"]
 
@@ -29,7 +30,9 @@ GENERATED: dict[str, Callable[[str, int], Task]] = {
     "functions": functions_task,
 }
 """Generated suites: name -> function of (split, index)."""
-SUITES = (*GENERATED, "warmup")
+STORED = ("warmup", "repos")
+"""Suites without splits: all of their tasks, always the same."""
+SUITES = (*GENERATED, *STORED)
 """Names of all suites."""
 DEFAULT_COUNT = {"train": 1024, "dev": 256, "test": 256}
 """How many tasks of a split `load_tasks` returns if nothing else is asked for."""
@@ -41,14 +44,15 @@ def load_tasks(
     count: int | None = None,
     format: str | None = None,
 ) -> list[Task]:
-    """The tasks of a suite ("bugfix", "functions", "warmup"), of a file, or of rows.
+    """The tasks of a suite ("bugfix", "functions", "warmup", "repos"), of a file, or of rows.
 
     Args:
         source: a suite's name; the path of a .jsonl or .json file (each also .gz); or an iterable
             of dicts such as a `datasets.Dataset`.
         split: for a generated suite "train", "dev" or "test", disjoint by what the functions mean:
             tune on dev, test is for figures that are published; None = "train". For a file or rows
-            the tasks whose `split` field says so; None = all of them. `warmup` has none.
+            the tasks whose `split` field says so; None = all of them. `warmup` and `repos` have
+            none.
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or all.
         format: how the rows are written, a name of FORMATS; None = told by each row's fields.
     Raises:
@@ -71,7 +75,7 @@ def load_tasks(
     if isinstance(source, str) and source in SUITES:
         if format is not None:
             raise ValueError(f"format: expected none for the suite {source!r}, got {format!r}")
-        return _warmup(split, count) if source == "warmup" else _suite(source, split, count)
+        return _stored(source, split, count) if source in STORED else _suite(source, split, count)
     if isinstance(source, (str, Path)):
         tasks = read_file(_existing(source), format)
     elif isinstance(source, Mapping) or not isinstance(source, Iterable) or _is_frame(source):
@@ -89,9 +93,11 @@ def _is_frame(source: Any) -> bool:
     return type(source).__name__ == "DataFrame"
 
 
-def _warmup(split: str | None, count: int | None) -> list[Task]:
+def _stored(name: str, split: str | None, count: int | None) -> list[Task]:
     if split is not None:
-        raise ValueError(f"split: the suite 'warmup' has no splits; leave out {split!r}")
+        raise ValueError(f"split: the suite {name!r} has no splits; leave out {split!r}")
+    if name == "repos":
+        return repository_tasks()[:count]
     from workbench.tasks.warmup import warmup_tasks  # here: it checks all its code on import
 
     return warmup_tasks()[:count]

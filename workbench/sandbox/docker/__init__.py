@@ -5,7 +5,7 @@ container a worker: what one program uses up (memory, processes, disk, CPU) is n
 another, and a server's stream, its container and what is in it end together. Several servers in
 one container start faster from the third on, but share all that. Left out: Docker on Windows,
 processors and kernels where the inner walls (tier 2) cannot be had, copying files in and out (a
-request carries them), packages of a named image, languages other than Python.
+request carries them), packages of a named image, languages other than Python, pytest suites.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from workbench.sandbox.docker import container, engine, image
 from workbench.sandbox.pool import Pool
 from workbench.sandbox.process import python_setup
 from workbench.sandbox.programs import NoToolboxes
+from workbench.sandbox.pytest_suites import NoSuites
 
 __all__ = ["DockerSandbox"]
 
@@ -40,7 +41,7 @@ class DockerSandbox(Sandbox):
         tag = _ready_image(image, setup["reads"])
         start = functools.partial(container.ContainerServer, tag, setup)
         pool = ContainerPool(start, workers, reuse, strongest=2)
-        super().__init__(pool, NoToolboxes())
+        super().__init__(pool, NoToolboxes(), NoSuites())
         self.layers = (*container.LAYERS, *self.layers)
 
 

@@ -11,6 +11,7 @@ start.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -74,9 +75,9 @@ def main(name, folder, meeting, setup, kept):
     os.read(requests, 1)  # nobody may be listening before
     try:
         inner = (from_solutions if name == "tests" else ToTests)(f"{meeting}/tests")
-        side = server.side_of(name, inner)
         kinds, packages = [Contained(name, setup["reads"])], setup["packages"]
-        server.main((requests, responses), os.getppid(), kinds, folder, side, packages)
+        make_side = functools.partial(server.side_of, name, inner, "modes")
+        server.main((requests, responses), os.getppid(), kinds, folder, make_side, packages)
     except (OSError, SystemExit) as error:
         os.write(errors, str(error).encode())
 

@@ -84,7 +84,7 @@ def check_task(task: Task) -> None:
             f"field 'limits': expected output_kb from 0 to {MAX_OUTPUT_KB}, got {limits.output_kb}"
         )
     _check_programs_cases(task)
-    if not task.hidden and not task.test_code:
+    if not task.hidden and not task.test_code and not task.is_repository:
         raise ValueError(
             "no tests: nothing would decide whether a solution is right; add asserts or cases"
         )
@@ -106,7 +106,8 @@ def _check_programs_cases(task: Task) -> None:
 
 def _check_paths(task: Task) -> None:
     others = (*task.known_hacks, *(wrong.files for wrong in task.wrong))
-    for path in (task.entry_file, *task.files, *task.reference, *itertools.chain(*others)):
+    given = (task.entry_file, *task.files, *task.reference, *task.hidden_tests)
+    for path in (*given, *itertools.chain(*others)):
         if any(part in ("", ".", "..") for part in str(path).split("/")):
             raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
     if task.tests_file is not None and task.tests_file not in task.files:
@@ -120,13 +121,16 @@ def _check_wrong(task: Task) -> None:
     suites = (("visible", task.visible), ("hidden", task.hidden))
     names = {f"{suite}:{n}" for suite, cases in suites for n in range(1, len(cases) + 1)}
     names |= {"hidden:test_code"} if task.test_code else set()
+    names |= set(task.required)
     for number, wrong in enumerate(task.wrong):
         if task.entry_file in wrong.files and task.language == "python":
             parse(wrong.files[task.entry_file], f"field 'wrong'[{number}], {task.entry_file}")
         if unknown := sorted(set(wrong.fails) - names):
+            there = f"of {len(task.visible)} visible and {len(task.hidden)} hidden"
+            there = "or an id of the required tests" if task.is_repository else there
             raise ValueError(
                 f"field 'wrong'[{number}], fails: expected names of outcomes such as 'hidden:1', "
-                f"of {len(task.visible)} visible and {len(task.hidden)} hidden, got {unknown}"
+                f"{there}, got {unknown}"
             )
 
 

@@ -63,7 +63,8 @@ def read_record(row: Row, place: Place) -> Task:
 
 
 def read_simple(row: Row, place: Place) -> Task:
-    """The task of a simple row; every field of `Task` may be given, the others go to `extra`.
+    """The task of a simple row; every field of `Task` may be given, except those of repositories,
+    the others go to `extra`.
 
     With `cases` alone the first two are visible and the rest decides. `reference`, `known_hacks`
     and `wrong` may hold the text of the entry file in place of {path: text}. A field whose name is

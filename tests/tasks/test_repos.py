@@ -1,0 +1,163 @@
+"""Suite `repos`: each repository is broken as its issue says, and told apart from every fake."""
+
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import pytest
+
+from workbench.grading import grade
+from workbench.records import Limits, Task, from_json, to_json
+from workbench.tasks import load_tasks, save_tasks
+from workbench.tasks.repositories import FOLDER, read_repository
+
+TASKS = load_tasks("repos")
+BY_NAME = {task.task_id: task for task in TASKS}
+FAKES = [
+    (task.task_id, f"wrong {n}", wrong.files, wrong.fails)
+    for task in TASKS
+    for n, wrong in enumerate(task.wrong, 1)
+] + [
+    (task.task_id, f"hack {n}", files, tuple(task.extra["hacks"][n - 1]["fails"]))
+    for task in TASKS
+    for n, files in enumerate(task.known_hacks, 1)
+]
+
+
+def failed(verdict, suite="hidden"):
+    return {o.name for o in verdict.of_suite(suite) if o.status != "passed"}
+
+
+def every_repository(function):
+    return pytest.mark.parametrize("name", BY_NAME)(function)
+
+
+def test_there_are_four_kinds_of_bug():
+    kinds = {tag for task in TASKS for tag in task.tags}
+    assert len(TASKS) == 4 and kinds == {
+        "kind:logic across two files", "kind:missing feature", "kind:wrong error handling",
+        "kind:performance",
+    }  # fmt: skip
+    assert load_tasks("repos", count=2) == TASKS[:2]
+    with pytest.raises(ValueError, match="'repos' has no splits"):
+        load_tasks("repos", split="dev")
+
+
+@every_repository
+def test_before_the_change_exactly_the_tests_that_should_fail_do(name, sandbox):
+    task = BY_NAME[name]
+    verdict = grade(task, {}, sandbox)
+    assert verdict.mode == "shared" and verdict.status == "ok"
+    assert failed(verdict) == set(task.fail_to_pass) and task.pass_to_pass
+    statuses = {o.status for o in verdict.of_suite("hidden")}
+    assert statuses <= {"passed", "wrong", "error"}  # nothing fails because it could not be run
+
+
+@every_repository
+def test_the_reference_passes_all_and_grading_twice_says_the_same(name, sandbox):
+    task = BY_NAME[name]
+    verdict = grade(task, task.reference, sandbox)
+    assert failed(verdict) == failed(verdict, "visible_pristine") == set()
+    hurried = replace(task, limits=replace(task.limits, wall_s=task.limits.wall_s + 1))
+    assert grade(hurried, task.reference, sandbox) == verdict  # other limits, so it ran again
+
+
+@pytest.mark.parametrize(("name", "which", "files", "fails"), FAKES, ids=lambda value: None)
+def test_every_mistake_and_hack_fails_where_it_is_said_to(name, which, files, fails, sandbox):
+    verdict = grade(BY_NAME[name], files, sandbox)
+    assert verdict.status == "ok" and failed(verdict) == set(fails) != set()
+    assert all(o.status in ("passed", "wrong", "error") for o in verdict.of_suite("hidden"))
+
+
+@every_repository
+def test_visible_tests_alone_do_not_catch_the_hack(name, sandbox):
+    task = BY_NAME[name]
+    assert len(task.wrong) >= 2 and task.known_hacks
+    for files in task.known_hacks:
+        verdict = grade(task, files, sandbox)
+        assert failed(verdict, "visible_pristine") == set() and failed(verdict)
+
+
+@every_repository
+def test_a_repository_looks_like_one(name):
+    task = BY_NAME[name]
+    code = [p for p in task.files if p.endswith(".py") and not p.startswith("tests/")]
+    assert 3 <= len(code) <= 8 and "README.md" in task.files and task.entry_file in task.files
+    assert any(path.startswith("tests/test_") for path in task.files)
+    assert all(1 <= len(task.files[path].splitlines()) <= 90 for path in code)
+    assert not set(task.hidden_tests) & set(task.files)
+    assert len(set(task.required)) == len(task.required)
+    for row in (*task.wrong, *task.extra["hacks"]):
+        assert len(row["reason"] if isinstance(row, dict) else row.weak_spot) > 20
+
+
+@every_repository
+def test_the_issue_does_not_give_the_change_away(name):
+    task = BY_NAME[name]
+    new = {
+        line.strip()
+        for path, text in task.reference.items()
+        for line in set(text.splitlines()) - set(task.files.get(path, "").splitlines())
+    }
+    assert new and not any(line in task.statement for line in new if len(line) > 12)
+    names = set(re.findall(r"def (test_\w+)", "".join(task.hidden_tests.values())))
+    assert names and not any(test in task.statement for test in names)
+
+
+def test_tasks_survive_json_and_a_file(tmp_path):
+    assert [from_json(Task, json.loads(json.dumps(to_json(task)))) for task in TASKS] == TASKS
+    path = tmp_path / "repos.jsonl"
+    save_tasks(TASKS, path)
+    assert load_tasks(path) == TASKS
+
+
+def test_a_task_written_before_there_were_repositories_still_loads():
+    row = to_json(load_tasks("warmup", count=1)[0])
+    for name in ("hidden_tests", "fail_to_pass", "pass_to_pass"):
+        del row[name]
+    task = from_json(Task, row)
+    assert task == load_tasks("warmup", count=1)[0] and not task.is_repository
+
+
+def test_a_broken_folder_is_named(tmp_path):
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "task.toml").write_text('entry_file = "a.py"\n')
+    with pytest.raises(ValueError, match="broken: folder: expected a folder"):
+        read_repository(folder)
+    (folder / "base").mkdir()
+    with pytest.raises(ValueError, match="broken/task.toml: field 'wrong' is missing"):
+        read_repository(folder)
+
+
+def test_limits_leave_room_for_a_busy_machine():
+    assert all(task.limits == Limits(cpu_s=10.0, wall_s=60.0) for task in TASKS)
+
+
+@pytest.mark.slow
+@every_repository
+def test_the_sandbox_says_what_pytest_itself_says(name, sandbox, tmp_path):
+    """These repositories are our own, so they may run in a process without walls."""
+    task = BY_NAME[name]
+    files = {**task.files, **task.hidden_tests}
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null"]
+    command += ["--rootdir=.", "--junitxml=report.xml"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    cases = ElementTree.parse(tmp_path / "report.xml").getroot().iter("testcase")
+    told = [(case.get("name"), case.find("failure") is None) for case in cases]
+    result = sandbox.run_pytest(files, None, task.limits)
+    ours = [(outcome[0].split("::")[1], outcome[1] == "passed") for outcome in result.outcomes]
+    assert told and sorted(told) == sorted(ours)
+
+
+def test_the_suite_is_kept_as_readable_files():
+    for folder in FOLDER.iterdir():
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"base", "hidden", "hacks", "wrong", "issue.md", "reference.patch",
+                         "task.toml"}  # fmt: skip
