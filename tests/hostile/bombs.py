@@ -160,12 +160,11 @@ ATTACKS = (
     _answer(
         "difference-never-shown",
         "A wrong answer whose difference to the right one takes for ever to print.",
-        "import itertools\n\ndef f(n):\n"
-        "    return ['%d' % (i * i % 997) * 40 for i in range(3000)]\n",
+        "def f(n):\n    return ['ab' * 40 + str(i) for i in range(3000)]\n",
         "unit_tests",
         "hang:",
         "big-output",
-        cases=(((3,), [str(i * i % 991) * 40 for i in range(3000)]),),
+        cases=(((3,), ["ab" * 40 + f"{i}!" for i in range(3000)]),),
         modes=("call",),
         wall_s=2.0,
     ),
