@@ -16,7 +16,10 @@ from workbench.records import Limits
 from workbench.sandbox import LANGUAGES, Language, languages, open_sandbox
 from workbench.sandbox.languages import fill
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's"),
+]
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 LIMITS = Limits(cpu_s=0.5, wall_s=20.0, memory_mb=256)

@@ -12,6 +12,8 @@ import pytest
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
+pytestmark = pytest.mark.slow
+
 DOUBLE = "def f(x):\n    return 2 * x\n"
 LIMITS = Limits(cpu_s=0.5, wall_s=5.0, memory_mb=256)
 TRUE = "assert f(3) == 6\nassert f(5) == 10\nassert not f(0)\n"

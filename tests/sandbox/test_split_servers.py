@@ -157,6 +157,8 @@ import sys
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
+pytestmark = pytest.mark.slow
+
 sandbox = open_sandbox(sys.argv[1], workers=1)
 program = {"lib.py": "def f(x):\\n    while x: pass\\n    return 0\\n"}
 sandbox.run_split(program, "lib.py", "f", "assert f(0) == 0")
