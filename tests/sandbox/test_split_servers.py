@@ -14,6 +14,8 @@ import pytest
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
+pytestmark = pytest.mark.slow
+
 TOP = Path(__file__).resolve().parents[2]
 LINUX = sys.platform == "linux"
 DOUBLE = "def f(x):\n    return 2 * x\n"
@@ -156,8 +158,6 @@ TRAINER = """
 import sys
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox
-
-pytestmark = pytest.mark.slow
 
 sandbox = open_sandbox(sys.argv[1], workers=1)
 program = {"lib.py": "def f(x):\\n    while x: pass\\n    return 0\\n"}
