@@ -462,6 +462,7 @@ def start_trainer(kind):
     return process, [pid for server in servers for pid in descendants(server)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LINUX, reason="looks at /proc")
 @pytest.mark.parametrize("kind", ["local", "local:2", "local:1"])
 def test_a_killed_trainer_leaves_no_process_and_no_folder(kind):
@@ -500,6 +501,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LINUX, reason="looks at /proc")
 def test_a_daemon_does_not_outlive_a_killed_trainer_whose_copy_lives_on(tmp_path):
     process = subprocess.Popen(

@@ -150,6 +150,7 @@ def test_a_conftest_that_fails_is_a_compile_error(walls):
     assert set(statuses(result).values()) == {"missing"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "status"),
     [
