@@ -11,7 +11,6 @@ import pytest
 
 from workbench.grading import grade
 from workbench.records import Case, Limits, Task
-from workbench.sandbox import open_sandbox
 
 SECRET = "8c1fd2e0-the-trainer-knows-this"
 CASES = tuple(Case((n,), 2 * n) for n in (3, 5, -4))
@@ -262,22 +261,6 @@ def f(x):
     return asyncio.run(g(x))
 """,
 }
-
-
-@pytest.fixture(
-    scope="module", params=["local:3", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
-)
-def strong(request):
-    """A sandbox of tier 3, then one of tier 2, then one in containers."""
-    if request.param.startswith("docker"):
-        request.getfixturevalue("docker_engine")
-    wanted = int(request.param[-1])
-    with open_sandbox(request.param, workers=2) as sandbox:
-        if sandbox.tier != wanted:
-            pytest.skip(f"no tier {wanted} on this machine: {sandbox.declined}")
-        yield sandbox
-        assert sandbox.stats.faults == 0, "an attack looked like a fault of ours"
-        assert sandbox.stats.restarts == 0, "an attack ended a server"
 
 
 def passed(verdict):
