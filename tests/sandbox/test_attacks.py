@@ -347,8 +347,11 @@ KEEP = "needle-of-this-program" * 40
 def f(before, this):
     libc = ctypes.CDLL(None)
     libc.sbrk.restype = ctypes.c_void_p
-    size = 900_000
-    heap = ctypes.string_at(libc.sbrk(0) - size, size)
+    end = libc.sbrk(0)
+    start = end - 900_000
+    if end - 2**28 < id(KEEP) < start:  # the heap is one piece: from the needle to its end
+        start = id(KEEP)
+    heap = ctypes.string_at(start, end - start)
     return [heap.count("".join(before).encode()), heap.count("".join(this).encode())]
 """
     before, this = ("needle-of", "-the-program-before"), ("needle-of", "-this-program")
