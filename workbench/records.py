@@ -23,7 +23,9 @@ SCHEMA = 1
 """Version of the JSON layout below; a file with another number is refused, never guessed at."""
 
 TestStatus = Literal["passed", "wrong", "error", "timeout", "memory", "skipped", "missing"]
-Suite = Literal["visible_as_left", "visible_pristine", "hidden", "agent_on_base"]
+Suite = Literal["visible_as_left", "visible_pristine", "hidden", "agent_on_base", "exploit"]
+"""Which tests an outcome belongs to. "agent_on_base": the agent's own tests against the task's
+files, which they should fail. "exploit": passed = the attack on the program did not succeed."""
 VerdictMode = Literal["call", "split", "shared"]
 """How a verdict is made; see docs/architecture.md."""
 VerdictStatus = Literal[
@@ -190,6 +192,26 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """One remark of a linter or a security scanner about a line of source text."""
+
+    tool: str
+    """Who says so: "ruff" or "bandit"."""
+    rule: str
+    """Its name for it, e.g. "F841" or "B608"."""
+    path: str
+    """File of the workspace."""
+    line: int
+    """Line in that file, from 1."""
+    message: str
+    """For people."""
+    severity: Literal["", "low", "medium", "high"] = ""
+    """How bad the tool thinks it is; "" = it does not say."""
+    new: bool = True
+    """False = the task's files had it already: not the attempt's doing."""
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What collectors saw when the episode ended; None = that collector did not run."""
 
@@ -204,6 +226,14 @@ class Evidence:
     sign and no proof (collector "tripwires")."""
     cpu_s: float | None = None
     """CPU seconds of the graded execution (collector "timing")."""
+    reference_cpu_s: float | None = None
+    """CPU seconds of the reference on the same tests, measured beside it (collector "speed")."""
+    executed: Mapping[str, tuple[int, ...]] | None = None
+    """Lines that the hidden tests ran, by path, sorted (collector "coverage")."""
+    lint: tuple[Finding, ...] | None = None
+    """What ruff says about the final files (collector "lint")."""
+    security: tuple[Finding, ...] | None = None
+    """What bandit says about the final files (collector "security")."""
 
 
 @dataclass(frozen=True)
