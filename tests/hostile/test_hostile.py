@@ -67,6 +67,7 @@ def test_honest_programs_leave_no_trace_and_beat_no_naive_grader_by_chance():
     assert [(proof.passed, proof.effects) for proof in proofs] == [(False, ())] * len(honest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", trial.BACKENDS)
 def test_a_few_programs_of_every_kind_beat_the_naive_grader_and_not_ours(backend):
     if backend == trial.BACKENDS[0]:

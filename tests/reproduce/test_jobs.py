@@ -49,6 +49,7 @@ def test_a_changed_docstring_does_not_make_results_void(tmp_path):
     assert run_jobs([job(tmp_path, settings=now)], say=lambda text: None)[0]["seed"] == 0
 
 
+@pytest.mark.slow
 def test_a_failed_job_shows_the_end_of_its_log(tmp_path):
     broken = job(tmp_path, function=json.loads, s="{")
     with pytest.raises(SetupError, match=r"(?s)seed-0 failed.*seed-0\.log.*JSONDecodeError"):

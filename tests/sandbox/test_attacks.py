@@ -322,6 +322,7 @@ def f(path):
     assert result.results[0].value == []
 
 
+@pytest.mark.slow
 def test_nothing_stays_in_the_work_folder_for_the_next_program(strong):
     leave = """
 import os

@@ -70,6 +70,7 @@ def test_bytes_that_are_no_text_are_shown_as_such(walled):
     assert call(walled, r"os.write(1, b'\xff\x00a')").stdout == "\ufffd\0a"
 
 
+@pytest.mark.slow
 def test_an_endless_printer_ends_at_its_cpu_limit(walled):
     limits = Limits(cpu_s=0.3, wall_s=60.0)
     for print_it in ("print('a' * 1000)", "os.write(1, b'a')", "os.write(2, b'a' * 100_000)"):

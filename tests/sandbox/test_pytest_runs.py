@@ -178,6 +178,7 @@ def test_passes_before_an_early_exit_do_not_count_but_failures_do(walls):
     assert list(statuses(result).values()) == ["missing"] * 3 + ["wrong", "missing"]
 
 
+@pytest.mark.slow
 def test_passes_before_a_limit_count_and_the_test_that_met_it_is_told(walls):
     files = with_test("def test_a():\n    while True: pass\n")
     result = walls.run_pytest(files, [*TESTS, "tests/test_more.py::test_a"], QUICK)
@@ -185,6 +186,7 @@ def test_passes_before_a_limit_count_and_the_test_that_met_it_is_told(walls):
     assert list(statuses(result).values()) == ["passed"] * 3 + ["timeout"]
 
 
+@pytest.mark.slow
 def test_passes_before_a_limit_that_no_test_met_do_not_count(walls):
     conftest = PACKAGE["tests/conftest.py"]
     conftest += "def pytest_unconfigure(config):\n    while True: pass\n"

@@ -515,6 +515,7 @@ def test_an_assert_that_is_reached_very_often_is_one_outcome(sandbox):
     assert messages(result) == ["", "x got 1 want 2"]
 
 
+@pytest.mark.slow
 def test_a_long_text_is_judged_and_one_with_too_many_asserts_refused(sandbox):
     texts = "".join(f"assert f({n}, {'x' * 400 + str(n)!r}) == {2 * n}\n" for n in range(300))
     program = "def f(x, text):\n    return 2 * x\n"
