@@ -40,7 +40,7 @@ class StoredIteration:
     """One iteration's rollouts with what was made of them."""
 
     stage: str
-    """"rft" or "rl"."""
+    """"rft" or "rl"; of a recording, whose attempts they are."""
     iteration: int
     """Index within its stage, from 0."""
     tasks: tuple[Task, ...]

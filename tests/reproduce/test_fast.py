@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from workbench.bootstrap import SetupError
 from workbench.reproduce import reproduce
 from workbench.reproduce.single_turn import attempts_until, tied_share
+from workbench.runlog import load_run
 
 pytestmark = pytest.mark.slow
 HEAD = {
@@ -64,6 +66,23 @@ def test_cheat(untrained, tmp_path, capsys):
     assert list(found["means"]) == ["base", "naive", "penalised", "naive_from_rft"]
     assert len(found["per_seed"][0]["curves"]["naive"]["reward_mean"]) == 1
     assert "tests pass, minus tampering" in capsys.readouterr().out
+
+
+def test_the_recording_holds_every_policys_attempts(untrained, tmp_path, capsys):
+    with pytest.raises(SetupError, match="reproduce headline` with the same --out first"):
+        stored("bugfix-before-after", untrained, tmp_path)
+    for name in ("headline", "cheat"):
+        stored(name, untrained, tmp_path)
+    found = stored("bugfix-before-after", untrained, tmp_path)
+    run = load_run(tmp_path / "bugfix-before-after")
+    stages = [stored_iteration.stage for stored_iteration in run.iterations]
+    assert stages == list(run.config["stages"]) and run.state == "finished"
+    assert [len(run.groups(stage=stage)) for stage in stages[:4]] == [2, 2, 2, 2]
+    for row in run.metrics:
+        assert row["policy_version"] == run.groups(stage=row["stage"])[0].policy_version
+        assert row["edited_tests"] == found[row["stage"]]["edited_tests"]
+    stored("bugfix-before-after", untrained, tmp_path)  # made anew, not added to
+    assert len(load_run(tmp_path / "bugfix-before-after").iterations) == 5
 
 
 def test_single_turn_trains_each_base_with_each_reward(untrained, tmp_path, capsys):

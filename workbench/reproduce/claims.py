@@ -108,6 +108,15 @@ CLAIMS = {
             3,
         ),
         Claim(
+            "bugfix-before-after",
+            "the recorded run that comes with the project, made again: 8 attempts each at 32 dev "
+            "tasks by the base, the honest, the cheating and the penalised policy of seed 0, and "
+            "an iteration of training half of whose attempts cheat",
+            "about 2 minutes; needs one seed of `reproduce headline` and of `reproduce cheat`",
+            "how often such policies come out of training; for that are `headline` and `cheat`",
+            1,
+        ),
+        Claim(
             "functions-base",
             "the base's solve rate on the suite `functions` (write f from its spec), dev split",
             "about a minute for 3",
