@@ -5,6 +5,7 @@ import pytest
 
 from workbench.stats import (
     Interval,
+    auroc,
     bootstrap_tasks,
     mean_interval,
     paired_difference,
@@ -121,3 +122,24 @@ def test_pass_at_k_refuses_more_draws_than_samples():
 
 def test_intervals_print_in_per_cent():
     assert Interval(0.39, 0.3482, 0.4334, "").percent() == "39.0 % [34.8, 43.3]"
+
+
+def test_auroc_is_the_share_of_pairs_in_the_right_order():
+    confidence = [0.95, 0.9, 0.8, 0.7, 0.6, 0.55, 0.4, 0.3]
+    assert auroc(confidence, [1, 1, 1, 0, 1, 0, 0, 0]) == 0.9375
+
+
+def test_auroc_counts_ties_half_as_counting_pairs_does():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        scores, right = rng.integers(0, 4, 12), rng.random(12) < 0.5
+        pairs = [(a > b) + (a == b) / 2 for a in scores[right] for b in scores[~right]]
+        assert np.isclose(auroc(scores, right), np.mean(pairs))
+
+
+def test_auroc_needs_both_kinds_and_finite_scores():
+    assert np.isnan(auroc([1.0, 2.0], [True, True])) and np.isnan(auroc([], []))
+    with pytest.raises(ValueError, match="leave out what could not be judged"):
+        auroc([1.0, np.nan], [True, False])
+    with pytest.raises(ValueError, match=r"got shapes \(2,\) and \(1,\)"):
+        auroc([1.0, 2.0], [True])

@@ -365,10 +365,16 @@ class RewardPart:
     """What the component returned; None = it could not judge."""
     weight: float
     """The design's weight."""
+    gated: bool = False
+    """True = behind a closed gate: it counts as 0, whatever it returned."""
+    omitted: bool = False
+    """True = an optional component that could not judge: left out of the sum, and counted."""
 
     @property
     def weighted(self) -> float | None:
-        """raw * weight, or None."""
+        """raw * weight, 0.0 behind a closed gate, None where it could not judge."""
+        if self.gated:
+            return 0.0
         return None if self.raw is None else self.raw * self.weight
 
 
@@ -380,6 +386,11 @@ class RewardBreakdown:
     """Every component."""
     total: float | None
     """The reward; None = could not be judged, and the trajectory leaves its group's baseline."""
+    blocked: tuple[str, ...] = ()
+    """Blockers that failed: with any of them the total is 0, whatever the parts say."""
+    divisor: float = 1.0
+    """What the sum of the weighted parts was divided by: of a normalised design the sum of the
+    weights that were judged."""
 
 
 def to_json(record: Any) -> Any:

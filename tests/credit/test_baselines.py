@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from workbench.credit import group_advantages, leave_one_out, tied
+from workbench.credit import decoupled_advantages, group_advantages, leave_one_out, tied
 
 ONE_OF_FOUR = np.array([[1.0, 0.0, 0.0, 0.0]])
 
@@ -76,3 +76,47 @@ def test_rewards_that_are_no_groups_are_refused(rewards):
 def test_an_unknown_scale_is_refused():
     with pytest.raises(ValueError, match="got 'batch'"):
         group_advantages(ONE_OF_FOUR, scale="batch")
+
+
+def test_decoupled_advantages_keep_apart_what_a_sum_collapses():
+    """Two rollouts, two rewards: (0,0) against (1,0), and (0,0) against (1,1)."""
+    rewards = np.array([[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]])
+    summed = group_advantages(rewards.sum(axis=2), eps=0.0)
+    assert np.allclose(summed[0], summed[1])
+    decoupled = decoupled_advantages(rewards, (1.0, 1.0), ddof=0, eps=1e-12)
+    # each component -1 and 1 or 0 and 0, sums -1, 1, -2, 2, their deviation sqrt(10 / 4)
+    assert np.allclose(decoupled, np.array([[-1, 1], [-2, 2]]) / 2.5**0.5)
+
+
+def test_decoupled_advantages_weigh_components_of_any_size_alike():
+    """By hand: sums (1, -1) - (0.5, -0.5) in the first group, (0, 0) + (0.5, -0.5) in the second."""
+    rewards = np.array([[[1.0, 0.0], [0.0, 400.0]], [[1.0, 2.0], [1.0, 0.0]]])
+    advantages = decoupled_advantages(rewards, (1.0, 0.5), ddof=0, eps=1e-12)
+    assert np.allclose(advantages, [[1, -1], [1, -1]])
+
+
+def test_decoupled_advantages_agree_with_the_formula_of_trl_written_out():
+    rng = np.random.default_rng(0)
+    rewards = rng.normal(size=(3, 4, 2))
+    normalised = (rewards - rewards.mean(1, keepdims=True)) / (
+        rewards.std(1, ddof=1, keepdims=True) + 1e-4
+    )
+    summed = (normalised * [1.0, 0.3]).sum(axis=2)
+    expected = (summed - summed.mean()) / (summed.std(ddof=1) + 1e-4)
+    assert np.allclose(decoupled_advantages(rewards, (1.0, 0.3)), expected, atol=1e-12)
+
+
+def test_decoupled_advantages_of_ties_are_zero_and_of_the_unjudged_nan():
+    nan = np.nan
+    rewards = np.array([[[1.0, 1.0], [1.0, 1.0]], [[1.0, nan], [0.0, 2.0]], [[nan, nan], [1, 1]]])
+    advantages = decoupled_advantages(rewards, (1.0, 1.0))
+    assert advantages[0].tolist() == [0.0, 0.0]
+    assert advantages[1, 0] == -advantages[1, 1] > 0  # the second component has nothing to compare
+    assert np.isnan(advantages[2, 0]) and advantages[2, 1] == 0.0
+    assert decoupled_advantages(rewards[:1], (1.0, 1.0)).tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (3,)), ((2, 3, 2), (3,)), ((2, 3, 2), (2, 1))])
+def test_decoupled_advantages_want_a_weight_a_component(shapes):
+    with pytest.raises(ValueError, match="one weight a component, got shapes"):
+        decoupled_advantages(np.zeros(shapes[0]), np.ones(shapes[1]))

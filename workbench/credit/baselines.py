@@ -7,6 +7,7 @@ mistake. Left out: advantages per turn, learned values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -66,6 +67,52 @@ def leave_one_out(rewards: np.ndarray) -> np.ndarray:
     centred = group_advantages(rewards, scale="none")
     count = (~np.isnan(centred)).sum(axis=1, keepdims=True)
     return centred * count / np.maximum(count - 1, 1)
+
+
+def decoupled_advantages(
+    rewards: np.ndarray,
+    weights: Sequence[float] | np.ndarray,
+    *,
+    ddof: int = 1,
+    eps: float = 1e-4,
+) -> np.ndarray:
+    """Each component normalised in its group by itself, then weighted and summed: GDPO.
+
+    Where the sum is normalised, as GRPO does, two components that disagree can cancel out, and a
+    component of small spread is drowned by one of large spread; here each has the same spread
+    before its weight. The sums are divided by their standard deviation over the whole batch, so
+    that more components do not mean larger advantages. (The paper also subtracts the batch's
+    mean, which is 0: every group's is.)
+
+    Args:
+        rewards: (B, G, C) float array, unweighted. NaN in one component leaves the trajectory out
+            of that component's mean; NaN in all leaves it out altogether.
+        weights: (C,) one a component.
+        ddof: of both standard deviations: 1 = sample (TRL), 0 = population.
+        eps: added to both standard deviations.
+    Returns:
+        (B, G) array; zeros where every component is tied, NaN where all are NaN.
+    Raises:
+        ValueError: if the shapes are not (B, G >= 2, C) and (C,).
+    Source: Liu et al. 2026 (GDPO, arXiv:2601.05242); "normalize_then_sum" in TRL.
+
+    >>> two = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0]]])
+    >>> decoupled_advantages(two, (1.0, 1.0), ddof=0, eps=0.0).round(3).tolist()
+    [[0.0, 0.0, 1.414, -1.414]]
+    """
+    rewards, weights = np.asarray(rewards, dtype=float), np.asarray(weights, dtype=float)
+    if rewards.ndim != 3 or weights.shape != rewards.shape[2:]:
+        raise ValueError(
+            f"expected rewards (B, G, C) and one weight a component, got shapes {rewards.shape} "
+            f"and {weights.shape}"
+        )
+    total = np.zeros(rewards.shape[:2])
+    for c, weight in enumerate(weights):
+        normalised = group_advantages(rewards[:, :, c], ddof=ddof, eps=eps)
+        total += weight * np.where(np.isnan(normalised), 0.0, normalised)
+    judged = ~np.isnan(rewards).all(axis=2)
+    spread = np.sqrt((total[judged] ** 2).sum() / max(judged.sum() - ddof, 1))
+    return np.where(judged, total / (spread + eps) if spread else 0.0, np.nan)
 
 
 def tied(rewards: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from workbench.learning.config import TrainConfig
 from workbench.learning.optimiser import trained_parameters
 from workbench.records import Task, to_json
 from workbench.rewards import Configured, RewardDesign
+from workbench.rewards.storing import rules_to_json, source_hash
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
@@ -80,9 +81,12 @@ def describe_config(config: Any) -> Any:
 
 
 def describe_reward(design: RewardDesign) -> list[dict[str, Any]]:
-    """One entry a component: name, weight, and the function with its settings."""
+    """One entry a component: name, weight, the function with its settings, and its rules."""
     return [
-        {"name": c.name, "weight": c.weight} | describe_function(c.component)
+        {"name": c.name, "weight": c.weight}
+        | describe_function(c.component)
+        | rules_to_json(c)
+        | ({"normalised": True} if design.is_normalised else {})
         for c in design.components
     ]
 
@@ -96,12 +100,9 @@ def describe_function(function: Callable[..., Any]) -> dict[str, Any]:
         settings = {"args": list(function.args), "kwargs": dict(function.keywords)}
         return describe_function(function.func) | settings
     plain = inspect.unwrap(function)
-    try:
-        source = hashlib.sha256(inspect.getsource(plain).encode()).hexdigest()[:16]
-    except (OSError, TypeError):
-        source = None  # built in, or typed at a prompt
     kind = plain if hasattr(plain, "__qualname__") else type(plain)
-    return {"function": f"{kind.__module__}:{kind.__qualname__}", "source_hash": source}
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    return {"function": name, "source_hash": source_hash(function)}
 
 
 def describe_policy(policy: CausalLMPolicy) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Stage: after grading, before credit. Pure functions of stored records: no code r
 called, no torch is imported.
 """
 
+from workbench.rewards.comparing import DesignComparison, DesignReport, compare_designs
 from workbench.rewards.components import (
     Component,
     Configured,
@@ -15,14 +16,21 @@ from workbench.rewards.components import (
     tampered,
     turn_penalty,
 )
-from workbench.rewards.design import RewardDesign, WeightedComponent, totals
+from workbench.rewards.design import RewardDesign, totals
+from workbench.rewards.rescoring import Scores
+from workbench.rewards.rules import Gate, WeightedComponent
 
 __all__ = [
     "Component",
+    "DesignComparison",
+    "DesignReport",
     "Configured",
+    "Gate",
     "RewardDesign",
+    "Scores",
     "WeightedComponent",
     "all_pass",
+    "compare_designs",
     "compiles",
     "configured",
     "pass_fraction",

@@ -55,7 +55,13 @@ def configured(maker: Callable[..., Component]) -> Callable[..., Configured]:
     def make(*args: Any, **kwargs: Any) -> Configured:
         return Configured(make, args, kwargs)
 
+    make.makes_components = True
     return make
+
+
+def is_maker(function: object) -> bool:
+    """True for a function that `configured` decorates: it makes components and is none itself."""
+    return getattr(function, "makes_components", False)
 
 
 def _make(maker: Callable[..., Component], args: tuple, kwargs: dict[str, Any]) -> Component:

@@ -1,39 +1,26 @@
-"""A reward design: named components with weights, and the breakdown they give.
+"""A reward design: named components with weights and rules, and the breakdown they give.
 
 Stage: rewards. Trajectories in, `RewardBreakdown` out, in microseconds and without running
-anything, so that any design can be tried on stored rollouts. Left out: gates, optional
-components, advantages (see `credit`).
+anything, so that any design can be tried on stored rollouts. `score` is the plain way, a
+trajectory at a time; `rescoring` does the same for many at once, and tests hold the two together.
+Left out: advantages (see `credit`), and how a design is stored (`storing`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from workbench.records import Group, RewardBreakdown, RewardPart, Task, Trajectory
 from workbench.rewards.components import Component
+from workbench.rewards.rules import Gate, WeightedComponent, check_rules, checked, number
 
 if TYPE_CHECKING:
     import pandas
-
-COLUMNS = ("group", "trajectory", "task_id", "stop_reason", "num_turns", "reward")
-"""Columns of `score_many` that a component may not be named after."""
-
-
-@dataclass(frozen=True)
-class WeightedComponent:
-    """One line of a design."""
-
-    name: str
-    """What the component is called in tables and breakdowns."""
-    component: Component
-    """Called with (trajectory, task)."""
-    weight: float
-    """Factor in the sum; negative for a penalty."""
 
 
 class StoredRun(Protocol):
@@ -51,45 +38,129 @@ class StoredRun(Protocol):
 class RewardDesign:
     """What a trajectory is paid: the weighted sum of named components. Immutable.
 
+    Rules are added by methods that return a new design: `gate` (counts only where another
+    component is good enough), `blockers` (the total is 0 where one fails), `normalised`.
+
     >>> from workbench.rewards import all_pass, tampered
-    >>> RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
+    >>> design = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
+    >>> design.gate("tampering", needs="tests").with_weights(tampering=-0.5)
     RewardDesign(
         tests=(all_pass('hidden'), 1.0),
-        tampering=(tampered, -1.0),
-    )
+        tampering=(tampered, -0.5),
+    ).gate('tampering', needs='tests')
     """
 
-    def __init__(self, /, **components: tuple[Component, float]) -> None:
+    def __init__(
+        self, /, *, optional: Sequence[str] = (), **components: tuple[Component, float]
+    ) -> None:
         """A design of `name=(component, weight)` entries.
 
-        Raises ValueError if there is none, a name is taken, an entry is not such a pair or a
-        weight is not a finite number.
+        Args:
+            optional: names of components whose None leaves them out of the sum (and is counted)
+                where that of any other leaves the trajectory without a total.
+        Raises:
+            ValueError: if there is no component, a name is taken, an entry is not such a pair, a
+                weight is not a finite number, or `optional` names none of them.
         """
         if not components:
             raise ValueError("expected at least one name=(component, weight), got none")
-        self.components = tuple(_checked(name, pair) for name, pair in components.items())
+        if isinstance(optional, str):
+            raise ValueError(f'optional: expected a tuple of names, ("{optional}",), got a text')
+        self.components = tuple(checked(name, pair) for name, pair in components.items())
+        self.is_normalised = False
+        for name in optional:
+            self.components = self._replaced(name, "optional", optional=True)
 
-    def score(self, trajectory: Trajectory, task: Task) -> RewardBreakdown:
-        """The reward of one trajectory and where it came from.
+    def with_weights(self, **weights: float) -> RewardDesign:
+        """The same design with other weights for some of its components.
 
-        The total is None if any component is None: the trajectory cannot be judged.
+        Raises ValueError for a name that is no component or a weight that is not finite.
+        """
+        new = self
+        for name, weight in weights.items():
+            weight = checked(name, (self.component(name).component, weight)).weight
+            new = new._with(new._replaced(name, "with_weights", weight=weight))
+        return new
 
-        Raises:
-            ValueError: if the trajectory is of another task, or a component returns anything
-                but a finite number or None.
+    def gate(self, name: str, *, needs: str, at_least: float = 1.0) -> RewardDesign:
+        """A new design in which `name` counts only where `needs` returned `at_least` or more.
+
+        Elsewhere it counts as 0, also where it could not judge. Several gates on one component
+        must all be open. A style bonus behind a gate on the tests pays nobody for clean code
+        that does not work.
+
+        Raises ValueError if a name is unknown, or `needs` is optional or has a gate itself.
+        """
+        gate = Gate(self.component(needs).name, number(needs, at_least, "at_least"))
+        gates = (*self.component(name).gates, gate)
+        return self._with(self._replaced(name, "gate", gates=gates))
+
+    def blockers(self, *names: str, at_least: float = 1.0) -> RewardDesign:
+        """A new design whose total is 0 wherever one of `names` returned less than `at_least`.
+
+        A failed blocker settles it: the total is 0 also where another component is None.
+
+        Raises ValueError if a name is unknown, optional or behind a gate.
+        """
+        components = self.components
+        for name in names:
+            below = number(name, at_least, "at_least")
+            components = self._with(components)._replaced(name, "blockers", blocks_below=below)
+        return self._with(components)
+
+    def normalised(self) -> RewardDesign:
+        """A new design whose sum is divided by the sum of the weights that were judged.
+
+        With components in [0, 1] the total is in [0, 1], as a rubric's score is; an optional
+        component that could not judge takes its weight out of both sums.
+
+        Raises ValueError if a weight is negative or all are 0.
+        """
+        return self._with(self.components, is_normalised=True)
+
+    def component(self, name: str) -> WeightedComponent:
+        """The line of the design called `name`. Raises ValueError if there is none."""
+        for component in self.components:
+            if component.name == name:
+                return component
+        raise ValueError(
+            f"no component {name!r} in this design; it has {[c.name for c in self.components]}"
+        )
+
+    def raw(self, trajectory: Trajectory, task: Task) -> list[float | None]:
+        """What each component returns, in order, before weights and rules.
+
+        Raises ValueError if the trajectory is of another task, or a component returns anything
+        but a finite number or None.
         """
         if trajectory.task_id != task.task_id:
             raise ValueError(
                 f"expected the task {trajectory.task_id!r} of this trajectory, got "
                 f"{task.task_id!r}; pass the task that was rolled out"
             )
-        parts = tuple(
-            RewardPart(c.name, _number(c, c.component(trajectory, task)), c.weight)
+        return [number(c.name, c.component(trajectory, task)) for c in self.components]
+
+    def score(self, trajectory: Trajectory, task: Task) -> RewardBreakdown:
+        """The reward of one trajectory and where it came from.
+
+        The total is None if a component is None that is neither optional nor behind a closed
+        gate: the trajectory cannot be judged. Errors as for `raw`.
+        """
+        values = dict(zip((c.name for c in self.components), self.raw(trajectory, task)))
+        parts = tuple(_part(c, values) for c in self.components)
+        judged = [part for part in parts if not part.omitted]
+        blocked = tuple(
+            c.name
             for c in self.components
+            if c.blocks_below is not None and _below(values[c.name], c.blocks_below)
         )
-        if any(part.raw is None for part in parts):
-            return RewardBreakdown(parts, None)
-        return RewardBreakdown(parts, math.fsum(part.weighted for part in parts))
+        divisor = math.fsum(part.weight for part in judged) if self.is_normalised else 1.0
+        if blocked:
+            return RewardBreakdown(parts, 0.0, blocked, divisor)
+        if not judged or not divisor or any(part.weighted is None for part in judged):
+            return RewardBreakdown(parts, None, (), divisor)
+        total = math.fsum(part.weighted for part in judged) / divisor
+        return RewardBreakdown(parts, total, (), divisor)
 
     def score_groups(
         self, groups: Iterable[Group], tasks: Iterable[Task]
@@ -97,7 +168,7 @@ class RewardDesign:
         """Breakdowns of all trajectories, one list a group; tasks are found by their id."""
         by_id = {task.task_id: task for task in tasks}
         return [
-            [self.score(t, _task_of(group, by_id)) for t in group.trajectories] for group in groups
+            [self.score(t, task_of(group, by_id)) for t in group.trajectories] for group in groups
         ]
 
     def score_many(
@@ -105,42 +176,63 @@ class RewardDesign:
     ) -> pandas.DataFrame:
         """A table: a row a trajectory, a column a component (unweighted), and the reward.
 
-        Columns: COLUMNS and the component names; NaN where a component could not judge.
+        Columns: `rules.COLUMNS` and the component names; NaN where a component could not judge.
 
         Args:
             groups: groups, or a stored run (`load_run`), which has its tasks with it.
             tasks: the tasks of the groups; not needed for a stored run.
         """
-        import pandas  # half a second that only tables need
+        from workbench.rewards.rescoring import Scores  # it imports this module
 
-        if tasks is None:
-            if not hasattr(groups, "tasks"):
-                raise ValueError(
-                    "tasks: expected the tasks of these groups; only a run has its own"
-                )
-            groups, tasks = groups.groups, groups.tasks
-        groups = list(groups)
-        rows = []
-        for g, breakdowns in enumerate(self.score_groups(groups, tasks)):
-            for t, breakdown in enumerate(breakdowns):
-                trajectory = groups[g].trajectories[t]
-                rows.append(
-                    (g, t, trajectory.task_id, trajectory.stop_reason, len(trajectory.turns))
-                    + tuple(_or_nan(part.raw) for part in breakdown.parts)
-                    + (_or_nan(breakdown.total),)
-                )
-        names = [*COLUMNS[:-1], *(c.name for c in self.components), COLUMNS[-1]]
-        return pandas.DataFrame(rows, columns=names)
+        return Scores.of(groups, tasks, self).table()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON that `from_json` reads: see `storing.design_to_json`."""
+        from workbench.rewards.storing import design_to_json
+
+        return design_to_json(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> RewardDesign:
+        """The design that `to_json` described: see `storing.design_from_json`."""
+        from workbench.rewards.storing import design_from_json
+
+        return design_from_json(stored)
+
+    def to_python(self) -> str:
+        """Source text that makes this design anew, as `design`: see `storing.design_to_python`."""
+        from workbench.rewards.storing import design_to_python
+
+        return design_to_python(self)
 
     def __repr__(self) -> str:
-        lines = (f"    {c.name}=({_shown(c.component)}, {c.weight})," for c in self.components)
-        return "\n".join(("RewardDesign(", *lines, ")"))
+        lines = [f"    {c.name}=({_shown(c.component)}, {c.weight})," for c in self.components]
+        if optional := tuple(c.name for c in self.components if c.optional):
+            lines.append(f"    optional={optional!r},")
+        calls = [c.calls() for c in self.components] + [".normalised()" * self.is_normalised]
+        return "\n".join(("RewardDesign(", *lines, ")")) + "".join(calls)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RewardDesign) and self.components == other.components
+        if not isinstance(other, RewardDesign):
+            return NotImplemented
+        return vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(self.components)
+        return hash((self.components, self.is_normalised))
+
+    def _replaced(self, name: str, what: str, **changes: Any) -> tuple[WeightedComponent, ...]:
+        """The components with `changes` to the one called `name`."""
+        try:
+            wanted = self.component(name)
+        except ValueError as error:
+            raise ValueError(f"{what}: {error}") from None
+        return tuple(replace(c, **changes) if c is wanted else c for c in self.components)
+
+    def _with(self, components: tuple[WeightedComponent, ...], **changes: Any) -> RewardDesign:
+        new = object.__new__(RewardDesign)
+        vars(new).update(vars(self) | changes | {"components": components})
+        check_rules(new.components, new.is_normalised)
+        return new
 
 
 def totals(breakdowns: Sequence[Sequence[RewardBreakdown]]) -> np.ndarray:
@@ -151,40 +243,12 @@ def totals(breakdowns: Sequence[Sequence[RewardBreakdown]]) -> np.ndarray:
     size = max((len(row) for row in breakdowns), default=0)
     rewards = np.full((len(breakdowns), size), np.nan)
     for b, row in enumerate(breakdowns):
-        rewards[b, : len(row)] = [_or_nan(breakdown.total) for breakdown in row]
+        rewards[b, : len(row)] = [math.nan if r.total is None else r.total for r in row]
     return rewards
 
 
-def _checked(name: str, pair: tuple[Component, float]) -> WeightedComponent:
-    if name in COLUMNS:
-        raise ValueError(f"{name!r} is a column of score_many; give the component another name")
-    if not (isinstance(pair, tuple) and len(pair) == 2 and callable(pair[0])):
-        raise ValueError(
-            f"{name}: expected (component, weight), got {pair!r:.80}; for example "
-            f'{name}=(all_pass("hidden"), 1.0)'
-        )
-    component, weight = pair
-    if not isinstance(weight, (int, float)) or not math.isfinite(weight):
-        raise ValueError(f"{name}: expected a finite number as weight, got {weight!r}")
-    return WeightedComponent(name, component, float(weight))
-
-
-def _number(c: WeightedComponent, value: float | None) -> float | None:
-    if value is None:
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(
-            f"component {c.name!r}: expected a finite number or None, got {value!r:.80}; return "
-            "None for what cannot be judged"
-        )
-    return number
-
-
-def _task_of(group: Group, by_id: dict[str, Task]) -> Task:
+def task_of(group: Group, by_id: Mapping[str, Task]) -> Task:
+    """The group's task. Raises ValueError if it is not among those given."""
     if group.task_id not in by_id:
         raise ValueError(
             f"no task {group.task_id!r} among the {len(by_id)} given; pass the tasks that were "
@@ -193,9 +257,19 @@ def _task_of(group: Group, by_id: dict[str, Task]) -> Task:
     return by_id[group.task_id]
 
 
+def _part(c: WeightedComponent, values: Mapping[str, float | None]) -> RewardPart:
+    raw = values[c.name]
+    gated = any(not _reaches(values[gate.needs], gate.at_least) for gate in c.gates)
+    return RewardPart(c.name, raw, c.weight, gated, c.optional and raw is None and not gated)
+
+
+def _reaches(value: float | None, at_least: float) -> bool:
+    return value is not None and value >= at_least
+
+
+def _below(value: float | None, limit: float) -> bool:
+    return value is not None and value < limit
+
+
 def _shown(component: Component) -> str:
     return getattr(component, "__name__", None) or repr(component)
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
