@@ -20,8 +20,10 @@ def by_hand(tmp_path):
     """Two arms, two seeds, four tasks; the second arm solves one task more with each seed."""
     a = [[1, 0, 0, 0], [1, 1, 0, 0]]
     b = [[1, 1, 0, 0], [1, 1, 1, 0]]
+    submitted, turns = np.array([[0.5, 0.75], [1.0, 0.5]]), np.array([[4.0, 5.0], [3.0, 4.5]])
     return Comparison(
-        ("a", "b"), (0, 1), ("t0", "t1", "t2", "t3"), np.array([a, b], float), tmp_path
+        *(("a", "b"), (0, 1), ("t0", "t1", "t2", "t3"), np.array([a, b], float)),
+        *(submitted, turns, tmp_path),
     )
 
 

@@ -68,6 +68,13 @@ def test_cheat(untrained, tmp_path, capsys):
     assert "tests pass, minus tampering" in capsys.readouterr().out
 
 
+def test_a_price_on_turns(untrained, tmp_path, capsys):
+    found = stored("turn-price", untrained, tmp_path)
+    assert found["free"]["minus_free_over_seeds"]["estimate"] == 0.0
+    assert 1 <= found["priced"]["turns"]["estimate"] <= 8
+    assert "handed in" in capsys.readouterr().out
+
+
 def test_the_recording_holds_every_policys_attempts(untrained, tmp_path, capsys):
     with pytest.raises(SetupError, match="reproduce headline` with the same --out first"):
         stored("bugfix-before-after", untrained, tmp_path)

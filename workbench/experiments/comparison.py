@@ -31,6 +31,10 @@ class Comparison:
     """The unseen tasks."""
     solved: np.ndarray
     """(arms, seeds, tasks) 1.0 = solved, 0.0 = not, nan = could not be judged."""
+    submit_share: np.ndarray
+    """(arms, seeds) share of the attempts that were handed in."""
+    mean_turns: np.ndarray
+    """(arms, seeds) turns an attempt."""
     folder: Path
     """Run logs: folder/ARM/seed-SEED."""
 
@@ -107,13 +111,18 @@ def compare(
         prepare(job)
     run_all(jobs, workers or os.cpu_count() or 1, on_progress)
     results = {(job.arm.name, job.seed): read_result(job) for job in jobs}
+
+    def stacked(field: str) -> np.ndarray:
+        found = [[results[arm.name, seed][field] for seed in seeds] for arm in arms]
+        return np.array(found, dtype=float)
+
     return Comparison(
         arms=tuple(arm.name for arm in arms),
         seeds=tuple(seeds),
         task_ids=tuple(task.task_id for task in unseen),
-        solved=np.array(
-            [[results[arm.name, seed]["solved"] for seed in seeds] for arm in arms], dtype=float
-        ),
+        solved=stacked("solved"),
+        submit_share=stacked("submit_share"),
+        mean_turns=stacked("mean_turns"),
         folder=Path(folder),
     )
 

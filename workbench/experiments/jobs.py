@@ -111,8 +111,9 @@ def run_job(path: str) -> None:
             greedy=job.greedy,
             max_turns=config.max_turns,
         )
-    solved = found.solved().tolist()
-    write_json(job.folder / "result.json", {"job": _describe(job), "solved": solved})
+    result = {"job": _describe(job), "solved": found.solved().tolist()}
+    result |= {"submit_share": found.submit_share, "mean_turns": found.mean_turns}
+    write_json(job.folder / "result.json", result)
 
 
 def prepare(job: Job) -> None:

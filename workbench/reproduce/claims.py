@@ -108,6 +108,15 @@ CLAIMS = {
             3,
         ),
         Claim(
+            "turn-price",
+            "RFT and RL on `bugfix` with and without a price on late turns: solved, handed in and "
+            "turns on 256 test tasks, with the paired difference",
+            "about 5 minutes a run on one core; 6 runs, two at a time: 20 minutes for 3",
+            "the best price: one was tried; a policy that hands in early because it must is not "
+            "one that knows more",
+            3,
+        ),
+        Claim(
             "bugfix-before-after",
             "the recorded run that comes with the project, made again: 8 attempts each at 32 dev "
             "tasks by the base, the honest, the cheating and the penalised policy of seed 0, and "
