@@ -89,7 +89,7 @@ def test_decoupled_advantages_keep_apart_what_a_sum_collapses():
 
 
 def test_decoupled_advantages_weigh_components_of_any_size_alike():
-    """By hand: sums (1, -1) - (0.5, -0.5) in the first group, (0, 0) + (0.5, -0.5) in the second."""
+    """By hand: sums (1, -1) - (0.5, -0.5) in the first group, (0, 0) + (0.5, -0.5) after it."""
     rewards = np.array([[[1.0, 0.0], [0.0, 400.0]], [[1.0, 2.0], [1.0, 0.0]]])
     advantages = decoupled_advantages(rewards, (1.0, 0.5), ddof=0, eps=1e-12)
     assert np.allclose(advantages, [[1, -1], [1, -1]])
