@@ -7,6 +7,7 @@ from workbench import load_tasks, rollout
 from workbench.episodes import LANE_ROWS, RolloutStopped, lane_seed, rollout_many
 from workbench.policies import ScriptedPolicy
 from workbench.records import Action, SamplerSettings
+from workbench.rewards import abstention
 
 
 def solver(task):
@@ -224,3 +225,12 @@ def test_an_error_of_the_policy_is_raised_and_leaves_no_session_open(sandbox):
 def test_a_rollout_without_attempts_is_refused(sandbox):
     with pytest.raises(ValueError, match="expected at least 1, got 0"):
         rollout(DicePolicy(), load_tasks("bugfix", split="dev", count=1)[0], sandbox, n=0)
+
+
+def test_an_agent_may_say_that_it_has_no_answer(sandbox):
+    task = load_tasks("bugfix", split="dev", count=1)[0]
+    policy = ScriptedPolicy(["ls", "abstain"])
+    group = rollout_many(policy, [task], sandbox, n=1, can_abstain=True)[0]
+    trajectory = group.trajectories[0]
+    assert trajectory.stop_reason == "abstained" and len(trajectory.turns) == 2
+    assert abstention(value=0.2)(trajectory, task) == 0.2

@@ -76,6 +76,7 @@ def rollout_many(
     sampler: SamplerSettings = SamplerSettings(),
     max_turns: int = 8,
     loop_limit: int | None = None,
+    can_abstain: bool = False,
     lane_rows: int = LANE_ROWS,
     on_progress: Callable[[RolloutProgress], None] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -86,7 +87,7 @@ def rollout_many(
         policy: anything that keeps the Policy protocol.
         sandbox: runs the tests and the grading, `sandbox.workers` at a time.
         seed: same seed, same trajectories, up to the fields that hold seconds.
-        max_turns, loop_limit: see `Environment`.
+        max_turns, loop_limit, can_abstain: see `Environment`.
         lane_rows: episodes that share a session.
         on_progress: called after every turn of a lane, and once when all is graded.
         stop: asked before every turn of a lane, for instance `threading.Event().is_set`.
@@ -96,8 +97,9 @@ def rollout_many(
     """
     if n < 1 or lane_rows < 1:
         raise ValueError(f"n and lane_rows: expected at least 1, got {n} and {lane_rows}")
+    limits = dict(max_turns=max_turns, loop_limit=loop_limit, can_abstain=can_abstain)
     episodes = [
-        _Episode(Environment(task, sandbox, max_turns=max_turns, loop_limit=loop_limit))
+        _Episode(Environment(task, sandbox, **limits))
         for task in tasks
         for _ in range(n)
     ]

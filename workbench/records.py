@@ -31,7 +31,8 @@ VerdictMode = Literal["call", "split", "shared"]
 VerdictStatus = Literal[
     "ok", "compile_error", "timeout", "memory", "crash", "sandbox_error", "unscorable"
 ]
-StopReason = Literal["submitted", "max_turns", "context", "loop", "abort"]
+StopReason = Literal["submitted", "abstained", "max_turns", "context", "loop", "abort"]
+"""Why an episode ended. "abstained": the agent said that it had no answer, where it might."""
 
 UNSCORABLE = frozenset({"sandbox_error", "unscorable"})
 """Verdicts that are our fault: the trajectory is dropped and counted, never rewarded with 0."""

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,7 @@ def test_decoupled_advantages_keep_apart_what_a_sum_collapses():
 
 
 def test_decoupled_advantages_weigh_components_of_any_size_alike():
-    """By hand: sums (1, -1) - (0.5, -0.5) in group one, (0, 0) + (0.5, -0.5) in group two."""
+    """By hand: sums (1, -1) - (0.5, -0.5) in the first group, (0, 0) + (0.5, -0.5) after it."""
     rewards = np.array([[[1.0, 0.0], [0.0, 400.0]], [[1.0, 2.0], [1.0, 0.0]]])
     advantages = decoupled_advantages(rewards, (1.0, 0.5), ddof=0, eps=1e-12)
     assert np.allclose(advantages, [[1, -1], [1, -1]])
@@ -120,3 +122,38 @@ def test_decoupled_advantages_of_ties_are_zero_and_of_the_unjudged_nan():
 def test_decoupled_advantages_want_a_weight_a_component(shapes):
     with pytest.raises(ValueError, match="one weight a component, got shapes"):
         decoupled_advantages(np.zeros(shapes[0]), np.ones(shapes[1]))
+
+
+def all_groups(size):
+    """Every group of `size` rewards 0 or 1, and how many of them are 1."""
+    groups = np.array(list(itertools.product((0.0, 1.0), repeat=size)))
+    return groups, groups.sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("chance", "size", "alive"),
+    [
+        (0.01, 8, 0.0773),
+        (0.05, 8, 0.3366),
+        (0.25, 8, 0.8999),
+        (0.5, 8, 0.9922),
+        (0.05, 10, 0.4013),
+        (0.1, 4, 0.3438),
+        (0.9, 8, 0.5695),
+    ],
+)
+def test_the_share_of_groups_that_teach_is_one_minus_all_right_minus_all_wrong(chance, size, alive):
+    groups, num_right = all_groups(size)
+    probability = chance**num_right * (1 - chance) ** (size - num_right)
+    assert abs(probability[~tied(groups)].sum() - alive) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("chance", "signal"), [(0.05, 1.8795), (0.1, 3.3519), (0.25, 6.0783), (0.5, 7.4226)]
+)
+def test_the_signal_of_a_group_is_largest_where_half_of_it_is_right(chance, signal):
+    """Expected sum of the sizes of eight advantages, population deviation."""
+    groups, num_right = all_groups(8)
+    probability = chance**num_right * (1 - chance) ** (8 - num_right)
+    sizes = np.abs(group_advantages(groups, ddof=0, eps=1e-12)).sum(axis=1)
+    assert abs((probability * sizes).sum() - signal) < 1e-3

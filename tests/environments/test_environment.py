@@ -54,6 +54,19 @@ def test_run_shows_the_first_failure_only_and_where_an_exception_came_from(doubl
     assert syntax_error.startswith("SyntaxError lib.py:3:")
 
 
+def test_abstaining_ends_the_episode_only_where_it_is_offered(double, sandbox):
+    said = Environment(double, sandbox).step("abstain")
+    assert (said.observation, said.done) == ("error: unknown command abstain", False)
+    said = Environment(double, sandbox, can_abstain=True).step("abstain")
+    assert (said.stop_reason, said.tool_call) == ("abstained", ToolCall("abstain", ""))
+
+
+def test_a_single_turn_may_be_an_abstention_as_well(double, sandbox):
+    environment = Environment(replace(double, files={}), sandbox, can_abstain=True)
+    assert environment.step("abstain").stop_reason == "abstained"
+    assert environment.files == {}
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

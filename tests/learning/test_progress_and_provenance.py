@@ -79,9 +79,9 @@ def test_settings_become_json_with_functions_by_name_and_source():
 def test_a_reward_is_described_by_components_settings_and_weights():
     tests, tampering = describe_reward(HONEST)
     assert (tests["name"], tests["weight"], tests["args"]) == ("tests", 1.0, ["hidden"])
-    assert tests["function"] == "workbench.rewards.components:all_pass"
+    assert tests["function"] == "workbench.rewards.outcomes:all_pass"
     assert (tampering["function"], tampering["weight"]) == (
-        "workbench.rewards.components:tampered",
+        "workbench.rewards.conduct:tampered",
         -1.0,
     )
     other = describe_reward(RewardDesign(tests=(all_pass("visible_as_left"), 1.0)))

@@ -26,6 +26,17 @@ TASK = Task(
 )
 
 
+LETTERS = {
+    "p": "passed",
+    "w": "wrong",
+    "e": "error",
+    "t": "timeout",
+    "o": "memory",
+    "s": "skipped",
+    "m": "missing",
+}
+
+
 def make(
     hidden="pppp",
     as_left="pp",
@@ -34,11 +45,13 @@ def make(
     stop="submitted",
     num_turns=4,
     tampered=(),
+    on_base="",
 ):
-    """A trajectory of TASK; "ppw" are three tests, of which the last one failed."""
+    """A trajectory of TASK; "ppw" are three tests, of which the last one failed (see LETTERS)."""
+    suites = {"hidden": hidden, "visible_as_left": as_left, "agent_on_base": on_base}
     outcomes = [
-        TestOutcome(f"{suite}:{i}", suite, "passed" if letter == "p" else "wrong")
-        for suite, letters in (("hidden", hidden), ("visible_as_left", as_left))
+        TestOutcome(f"{suite}:{i}", suite, LETTERS[letter])
+        for suite, letters in suites.items()
         for i, letter in enumerate(letters, 1)
     ]
     turn = Turn(Action((7, 2), (-0.5, -0.1), "ls", "end_of_turn"), None, None, "", "0" * 16)

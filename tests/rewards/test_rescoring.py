@@ -77,9 +77,7 @@ def test_rows_know_their_group_and_their_place(groups, task):
     scores = Scores.of(groups, [task], HONEST)
     assert scores.group.tolist() == [0, 0, 0, 1, 1]
     assert scores.trajectory.tolist() == [0, 1, 2, 0, 1]
-    assert np.array_equal(
-        scores.raw, [[1, 0], [0, 0], [0, 1], [np.nan, 0], [0, 0]], equal_nan=True
-    )
+    assert np.array_equal(scores.raw, [[1, 0], [0, 0], [0, 1], [np.nan, 0], [0, 0]], equal_nan=True)
     assert np.array_equal(scores.rewards(), [1, 0, -1, np.nan, 0], equal_nan=True)
     assert np.array_equal(scores.truth(), [1, 0, 0, np.nan, 0], equal_nan=True)
 
@@ -115,9 +113,7 @@ def test_a_design_of_the_same_components_is_scored_without_calling_them(groups, 
 
 def test_advantages_are_those_of_the_groups_rewards(groups, task):
     scores = Scores.of(groups, [task], HONEST)
-    assert np.array_equal(
-        scores.advantages("none"), [1.0, 0.0, -1.0, np.nan, 0.0], equal_nan=True
-    )
+    assert np.array_equal(scores.advantages("none"), [1.0, 0.0, -1.0, np.nan, 0.0], equal_nan=True)
     assert np.allclose(scores.advantages("leave_one_out")[:3], [1.5, 0.0, -1.5])
     by_hand = np.array([1, 0, -1]) / (2 / 3) ** 0.5  # population
     assert np.allclose(scores.advantages("std", ddof=0)[:3], by_hand, atol=1e-3)

@@ -41,7 +41,7 @@ class Step:
     """What one message led to."""
 
     observation: str
-    """What the environment answered; "" after submit. Nobody is told it once `done`."""
+    """What the environment answered; "" after submit and abstain. Nobody is told it once `done`."""
     done: bool
     """Whether the episode is over."""
     tool_call: ToolCall | None
@@ -84,6 +84,7 @@ class Environment:
         max_turns: int = 8,
         loop_limit: int | None = None,
         observation_chars: int | None = None,
+        can_abstain: bool = False,
     ) -> None:
         """An environment at its start.
 
@@ -95,6 +96,8 @@ class Environment:
                 (3 is usual); None leaves it to `max_turns`.
             observation_chars: observations are cut after this many characters; None = a number
                 that suits the task.
+            can_abstain: the message "abstain" ends the episode with the stop reason "abstained":
+                an honest way out, worth what the reward says (`rewards.abstention`).
         Raises:
             ValueError: if `max_turns` < 1.
         """
@@ -105,6 +108,7 @@ class Environment:
         self.single_turn = not task.files
         self.max_turns = 1 if self.single_turn else max_turns
         self.loop_limit = loop_limit
+        self.can_abstain = can_abstain
         if observation_chars is None:
             is_large = task.is_repository
             observation_chars = REPOSITORY_OBSERVATION_CHARS if is_large else OBSERVATION_CHARS
@@ -162,6 +166,8 @@ class Environment:
             raise ValueError(f"the episode is over ({self.stop_reason}); call reset() first")
         if too_long:
             call, error = None, "message too long"
+        elif self.can_abstain and text == "abstain":
+            call, error = ToolCall("abstain", ""), None
         elif self.single_turn:
             call, error = ToolCall("write", text), None
         else:
@@ -211,6 +217,8 @@ class Environment:
                 return "", {self.task.entry_file: program}, "submitted"
             case "submit":
                 return "", files, "submitted"
+            case "abstain":
+                return "", files, "abstained"
         return self._run_tests()
 
     def _run_tests(self) -> tuple[str, Mapping[str, str], StopReason | None]:

@@ -1,41 +1,87 @@
 """Rewards: what a trajectory is paid, as a sum of named components.
 
 Stage: after grading, before credit. Pure functions of stored records: no code runs, no model is
-called, no torch is imported.
+called, no torch is imported. Components by theme: `outcomes`, `presets`, `conduct`, `changes`,
+`quality`; a design adds them up (`design`, ready-made: `rubrics`); `rescoring` tries other weights
+in a moment, `comparing` sets two designs side by side, `storing` keeps one as JSON.
 """
 
+from workbench.rewards.changes import diff_size, diff_within, scope, similarity
 from workbench.rewards.comparing import DesignComparison, DesignReport, compare_designs
-from workbench.rewards.components import (
-    Component,
-    Configured,
-    all_pass,
-    compiles,
-    configured,
-    pass_fraction,
+from workbench.rewards.components import Component, Configured, configured
+from workbench.rewards.conduct import (
+    abstention,
+    intact,
+    overlong,
     ran_out,
     tampered,
+    tripwires,
     turn_penalty,
+    well_formed,
 )
 from workbench.rewards.design import RewardDesign, totals
+from workbench.rewards.outcomes import (
+    all_pass,
+    compiles,
+    early_exit,
+    no_regression,
+    own_tests_fail_on_base,
+    parses,
+    pass_fraction,
+    skipped_tests,
+)
+from workbench.rewards.presets import coderl, ppocoder, rltf, stepcoder
+from workbench.rewards.quality import (
+    complexity_change,
+    faster,
+    new_findings,
+    no_new_findings,
+    no_new_high,
+)
 from workbench.rewards.rescoring import Scores
+from workbench.rewards.rubrics import mergeability
 from workbench.rewards.rules import Gate, WeightedComponent
 
 __all__ = [
     "Component",
+    "Configured",
     "DesignComparison",
     "DesignReport",
-    "Configured",
     "Gate",
     "RewardDesign",
     "Scores",
     "WeightedComponent",
+    "abstention",
     "all_pass",
+    "coderl",
     "compare_designs",
     "compiles",
+    "complexity_change",
     "configured",
+    "diff_size",
+    "diff_within",
+    "early_exit",
+    "faster",
+    "intact",
+    "mergeability",
+    "new_findings",
+    "no_new_findings",
+    "no_new_high",
+    "no_regression",
+    "overlong",
+    "own_tests_fail_on_base",
+    "parses",
     "pass_fraction",
+    "ppocoder",
     "ran_out",
+    "rltf",
+    "scope",
+    "similarity",
+    "skipped_tests",
+    "stepcoder",
     "tampered",
     "totals",
+    "tripwires",
     "turn_penalty",
+    "well_formed",
 ]

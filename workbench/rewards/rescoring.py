@@ -18,8 +18,8 @@ import numpy as np
 
 from workbench.credit import decoupled_advantages, group_advantages, leave_one_out
 from workbench.records import Group, Task
-from workbench.rewards.components import all_pass
 from workbench.rewards.design import RewardDesign, StoredRun, task_of
+from workbench.rewards.outcomes import all_pass
 from workbench.rewards.rules import COLUMNS, WeightedComponent
 
 if TYPE_CHECKING:
