@@ -96,6 +96,15 @@ def test_where_every_component_is_left_out_there_is_no_reward(make_trajectory, t
     assert total(design.normalised(), make_trajectory, task) is None
 
 
+def test_where_nothing_that_weighs_could_be_judged_there_is_no_normalised_reward(
+    make_trajectory, task
+):
+    design = RewardDesign(
+        tests=(fixed(1.0), 0.0), lint=(fixed(None), 1.0), optional=("lint",)
+    ).blockers("tests")
+    assert total(design.normalised(), make_trajectory, task) is None
+
+
 def test_weights_change_and_the_old_design_stays(make_trajectory, task):
     old = RewardDesign(tests=(fixed(1.0), 1.0), lint=(fixed(0.5), 1.0)).gate("lint", needs="tests")
     new = old.with_weights(lint=-0.5)
