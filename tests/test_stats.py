@@ -7,6 +7,7 @@ from workbench.stats import (
     Interval,
     auroc,
     bootstrap_tasks,
+    chance_of_a_tie,
     mean_interval,
     paired_difference,
     pass_at_k,
@@ -143,3 +144,10 @@ def test_auroc_needs_both_kinds_and_finite_scores():
         auroc([1.0, np.nan], [True, False])
     with pytest.raises(ValueError, match=r"got shapes \(2,\) and \(1,\)"):
         auroc([1.0, 2.0], [True])
+
+
+def test_a_tie_is_all_ones_or_all_zeros():
+    assert chance_of_a_tie(0.1, 8) == pytest.approx(0.1**8 + 0.43046721)  # .9 ** 8, by hand
+    assert [chance_of_a_tie(p, 5) for p in (0.0, 1.0)] == [1.0, 1.0]
+    with pytest.raises(ValueError, match="0 <= p <= 1"):
+        chance_of_a_tie(1.5, 8)

@@ -139,6 +139,23 @@ def pass_at_k(num_samples: int, num_correct: int, k: int) -> float:
     return float(1.0 - np.prod(factors))
 
 
+def chance_of_a_tie(p: float, group_size: int) -> float:
+    """Chance that all of a group's rewards, each 1 with chance p and else 0, are equal.
+
+    Such a group teaches nothing: p^G + (1 - p)^G, largest for tasks that are too easy or too hard.
+
+    Raises ValueError unless 0 <= p <= 1 and group_size >= 1.
+
+    >>> chance_of_a_tie(0.5, 4)
+    0.125
+    """
+    if not (0 <= p <= 1 and group_size >= 1):
+        raise ValueError(
+            f"chance_of_a_tie: expected 0 <= p <= 1 and a group size >= 1, got {p}, {group_size}"
+        )
+    return p**group_size + (1 - p) ** group_size
+
+
 def auroc(scores: Sequence[float] | np.ndarray, right: Sequence[bool] | np.ndarray) -> float:
     """Chance that a right answer scores higher than a wrong one; equal scores count half.
 

@@ -9,6 +9,7 @@ from workbench.rewards import (
     intact,
     overlong,
     ran_out,
+    repeated,
     tampered,
     tripwires,
     turn_penalty,
@@ -98,6 +99,20 @@ def test_well_formed_is_the_share_of_turns_that_are_commands(make_trajectory, ta
     mixed = replace(trajectory, turns=(good, *trajectory.turns[:3]))
     assert well_formed(mixed, task) == 0.25
     assert well_formed(replace(trajectory, turns=()), task) is None
+
+
+def test_repeated_is_the_share_of_turns_that_say_again_what_was_said(make_trajectory, task):
+    def saying(*texts):
+        trajectory = make_trajectory(num_turns=len(texts))
+        turns = [
+            replace(turn, action=replace(turn.action, text=text))
+            for turn, text in zip(trajectory.turns, texts)
+        ]
+        return replace(trajectory, turns=tuple(turns))
+
+    assert repeated(saying("ls", "run", "submit"), task) == 0.0
+    assert repeated(saying("run", "ls", "run", "run"), task) == 0.5
+    assert repeated(replace(saying("ls"), turns=()), task) is None
 
 
 def outcomes(component, make_trajectory, task):

@@ -8,6 +8,7 @@ defence against a reader who cheats; the checks run in the reader's own process.
 from workbench.checks.exercises import require, run, same_as
 from workbench.checks.memory import guesses, solved
 from workbench.checks.open_cases import grade_cases
+from workbench.checks.open_design import grade_design
 from workbench.checks.open_grader import grade_grader
 from workbench.checks.open_reward import grade_reward
 from workbench.checks.predictions import predict, reveal
@@ -22,6 +23,7 @@ __all__ = [
     "Results",
     "collect",
     "grade_cases",
+    "grade_design",
     "grade_grader",
     "grade_reward",
     "guesses",

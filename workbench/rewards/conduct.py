@@ -7,6 +7,7 @@ what it changed (`changes`) and how good that is (`quality`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from workbench.records import Task, Trajectory
 from workbench.rewards.components import Component, configured, evidence
@@ -97,6 +98,25 @@ def well_formed(trajectory: Trajectory, task: Task) -> float | None:
     if not trajectory.turns:
         return None
     return sum(turn.tool_call is not None for turn in trajectory.turns) / len(trajectory.turns)
+
+
+def repeated(trajectory: Trajectory, task: Task) -> float | None:
+    """Share of the turns whose message the same attempt had sent before; None without turns.
+
+    In [0, 1): for a penalty. Running the tests again after an edit is a repetition, too.
+    """
+    return share_repeated([turn.action.text for turn in trajectory.turns])
+
+
+def share_repeated(messages: Sequence[str]) -> float | None:
+    """Share of the messages that are equal to an earlier one; None if there is none.
+
+    >>> share_repeated(["run", "ls", "run", "run"])
+    0.5
+    """
+    if not messages:
+        return None
+    return 1.0 - len(set(messages)) / len(messages)
 
 
 @configured
