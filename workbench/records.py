@@ -113,6 +113,9 @@ class Task:
     """Plausible mistakes, one for each weak spot."""
     test_code: str = ""
     """Assert-style hidden tests that `hidden` cannot state; "" where the cases say everything."""
+    exploit_code: str = ""
+    """Assert-style attacks on a function, in the form of `test_code`: suite "exploit", which never
+    counts as "hidden". An assert that holds is an attack that failed."""
     hidden_tests: Mapping[str, str] = field(default_factory=dict)
     """Of a repository: test files copied in after the episode, over whatever the agent left."""
     fail_to_pass: tuple[str, ...] = ()
