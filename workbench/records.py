@@ -228,7 +228,8 @@ class Evidence:
     """Of a repository: new source text that honest code seldom has, "lib.py:3 sys._getframe": a
     sign and no proof (collector "tripwires")."""
     cpu_s: float | None = None
-    """CPU seconds of the graded execution (collector "timing")."""
+    """CPU seconds of the graded execution (collector "timing"); the collector "speed" puts the
+    median of several runs on the hidden tests in its place."""
     reference_cpu_s: float | None = None
     """CPU seconds of the reference on the same tests, measured beside it (collector "speed")."""
     executed: Mapping[str, tuple[int, ...]] | None = None

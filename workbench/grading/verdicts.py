@@ -65,7 +65,7 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
         files = _workspace(task, solution)
     except PatchError as error:
         return Verdict("shared", *does_not_apply(task, error), sandbox.name, GRADER)
-    return _judge(task, files, sandbox)[0]
+    return judge(task, files, sandbox)[0]
 
 
 def grade_many(
@@ -108,7 +108,7 @@ def final_judgement(
     task: Task, files: Mapping[str, str], sandbox: Sandbox
 ) -> tuple[Verdict, Evidence]:
     """`final_verdict`, and the evidence of the collectors that always run."""
-    verdict, cpu_s = _judge(task, files, sandbox)
+    verdict, cpu_s = judge(task, files, sandbox)
     as_left, faulty = _as_left(task, files, sandbox)
     status = "sandbox_error" if faulty else verdict.status
     verdict = replace(verdict, outcomes=as_left + verdict.outcomes, status=status)
@@ -120,23 +120,23 @@ def verdict_mode(task: Task) -> VerdictMode:
     return _way(task)[0]
 
 
-def _workspace(task, solution) -> Mapping[str, str]:
-    if task.is_repository:
-        return changed_files(task, solution)
-    changes = {task.entry_file: solution} if isinstance(solution, str) else solution
-    return {**task.files, **changes}
-
-
-def _judge(task, files, sandbox) -> tuple[Verdict, float]:
-    """The verdict on a workspace, and the CPU seconds it took, those of attacks left out."""
-    mode, judge = _way(task)
+def judge(task: Task, files: Mapping[str, str], sandbox: Sandbox) -> tuple[Verdict, float]:
+    """`grade` for a whole workspace, and the CPU seconds it took, those of attacks left out."""
+    mode, judge_it = _way(task)
     program = {path: text for path, text in files.items() if path != task.tests_file}
-    status, outcomes, cpu_s = judge(task, program, sandbox)
+    status, outcomes, cpu_s = judge_it(task, program, sandbox)
     if task.exploit_code:
         ended, attacks = _judge_exploits(task, program, sandbox)
         outcomes += attacks
         status = _worse(status, ended) if ended in UNSCORABLE else status
     return Verdict(mode, status, outcomes, sandbox.name, GRADER), cpu_s
+
+
+def _workspace(task, solution) -> Mapping[str, str]:
+    if task.is_repository:
+        return changed_files(task, solution)
+    changes = {task.entry_file: solution} if isinstance(solution, str) else solution
+    return {**task.files, **changes}
 
 
 def _way(task: Task) -> tuple[VerdictMode, Callable[..., _Judgement]]:

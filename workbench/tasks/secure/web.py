@@ -30,7 +30,7 @@ TASKS = [
             case("/srv/site", "docs/", want="/srv/site/docs/index.html"),
             case("/srv/site", "docs//./start.html", want="/srv/site/docs/start.html"),
             case("/srv/site", "docs/../about.html", want="/srv/site/about.html"),
-            case("/home/www", "a/b/../../c.html", want="/home/www/c.html"),
+            case("/var/www", "a/b/../../c.html", want="/var/www/c.html"),
             case("/srv/site", "a..b.html", want="/srv/site/a..b.html"),
         ],
         exploits='''
