@@ -8,6 +8,7 @@ from workbench.stats import (
     auroc,
     bootstrap_tasks,
     chance_of_a_tie,
+    func_sec_at_k,
     mean_interval,
     paired_difference,
     pass_at_k,
@@ -151,3 +152,28 @@ def test_a_tie_is_all_ones_or_all_zeros():
     assert [chance_of_a_tie(p, 5) for p in (0.0, 1.0)] == [1.0, 1.0]
     with pytest.raises(ValueError, match="0 <= p <= 1"):
         chance_of_a_tie(1.5, 8)
+
+
+def test_func_sec_counts_a_sample_only_if_it_works_and_is_secure():
+    func, sec = [[1, 1, 1, 0, 1]], [[1, 0, 1, 1, 1]]  # 4 work, 3 of them are secure
+    assert func_sec_at_k(func, sec, 1) == pytest.approx((0.8, 0.6))
+    assert func_sec_at_k(func, sec, 2) == pytest.approx((1.0, 1 - comb(2, 2) / comb(5, 2)))
+
+
+def test_func_sec_is_a_mean_over_tasks_and_leaves_out_samples_nobody_could_judge():
+    func = [[True, False], [1.0, 1.0, np.nan, 0.0]]
+    sec = [[True, True], [0.0, np.nan, 1.0, 1.0]]  # of the second task two can be judged
+    assert func_sec_at_k(func, sec, 1) == pytest.approx(((1 / 2 + 1 / 2) / 2, (1 / 2 + 0) / 2))
+
+
+@pytest.mark.parametrize(
+    ("func", "sec", "k", "message"),
+    [
+        ([[1, 0]], [[1]], 1, r"got \[2\] and \[1\]"),
+        ([], [], 1, "at least one row"),
+        ([[1, 0]], [[1, 0]], 3, "samples 2, k 3"),
+    ],
+)
+def test_func_sec_refuses_rows_that_do_not_match(func, sec, k, message):
+    with pytest.raises(ValueError, match=message):
+        func_sec_at_k(func, sec, k)

@@ -114,6 +114,9 @@ class Task:
     """Plausible mistakes, one for each weak spot."""
     test_code: str = ""
     """Assert-style hidden tests that `hidden` cannot state; "" where the cases say everything."""
+    exploit_code: str = ""
+    """Assert-style attacks on a function, in the form of `test_code`: suite "exploit", which never
+    counts as "hidden". An assert that holds is an attack that failed."""
     hidden_tests: Mapping[str, str] = field(default_factory=dict)
     """Of a repository: test files copied in after the episode, over whatever the agent left."""
     fail_to_pass: tuple[str, ...] = ()
@@ -226,7 +229,8 @@ class Evidence:
     """Of a repository: new source text that honest code seldom has, "lib.py:3 sys._getframe": a
     sign and no proof (collector "tripwires")."""
     cpu_s: float | None = None
-    """CPU seconds of the graded execution (collector "timing")."""
+    """CPU seconds of the graded execution (collector "timing"); the collector "speed" puts the
+    median of several runs on the hidden tests in its place."""
     reference_cpu_s: float | None = None
     """CPU seconds of the reference on the same tests, measured beside it (collector "speed")."""
     executed: Mapping[str, tuple[int, ...]] | None = None

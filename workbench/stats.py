@@ -185,6 +185,38 @@ def auroc(scores: Sequence[float] | np.ndarray, right: Sequence[bool] | np.ndarr
     return float(above / (num_right * num_wrong))
 
 
+def func_sec_at_k(
+    functional: Sequence[Sequence[float]], secure: Sequence[Sequence[float]], k: int
+) -> tuple[float, float]:
+    """(func@k, func-sec@k), means over tasks: the chance that one of k samples works, and that one
+    of k works and is secure at once.
+
+    Args:
+        functional, secure: a row a task, of 1.0 and 0.0 (or True and False), one for each sample;
+            NaN in either = that sample is left out.
+    Raises:
+        ValueError: if the rows do not match, there is none, or k is larger than a row.
+    Source: CWEval, Peng et al. 2025 (arXiv:2501.08200).
+
+    >>> func, func_sec = func_sec_at_k([[1, 1, 1, 0, 1]], [[1, 0, 1, 1, 1]], k=1)
+    >>> round(func, 6), round(func_sec, 6)
+    (0.8, 0.6)
+    """
+    if [len(row) for row in functional] != [len(row) for row in secure] or not len(functional):
+        raise ValueError(
+            "func_sec_at_k: expected at least one row, and rows of the same lengths in both, got "
+            f"{[len(row) for row in functional]} and {[len(row) for row in secure]}"
+        )
+    rates = []
+    for works, holds in zip(functional, secure):
+        pairs = np.array([works, holds], dtype=float)
+        works, holds = pairs[:, ~np.isnan(pairs).any(axis=0)] == 1.0
+        counts = int(works.sum()), int((works & holds).sum())
+        rates.append([pass_at_k(works.size, count, k) for count in counts])
+    func, func_sec = np.mean(rates, axis=0)
+    return float(func), float(func_sec)
+
+
 def student_quantile(probability: float, degrees: int) -> float:
     """Quantile of Student's t distribution, for probabilities in (0.5, 1).
 

@@ -245,3 +245,54 @@ def test_what_the_prompt_defines_for_its_tests_is_not_the_solutions_to_change(sa
     assert statuses(grade(task, prompt + "    return x // 2\n", sandbox), "hidden") == ["passed"]
     forged = prompt + "    return x\n\ndef twice(x):\n    return x\n"
     assert statuses(grade(task, forged, sandbox), "hidden") == ["wrong"]
+
+
+ATTACKED = replace(DOUBLE, exploit_code="assert f('a') != 'aa'\nassert f([1]) != [1, 1]\n")
+
+
+def test_attacks_are_a_suite_of_their_own_and_leave_the_hidden_tests_alone(sandbox):
+    verdict = grade(ATTACKED, "def f(x):\n    return 2 * x\n", sandbox)
+    assert (verdict.mode, verdict.status) == ("call", "ok")
+    assert statuses(verdict, "hidden") == ["passed"]
+    found = [(o.name, o.status) for o in verdict.of_suite("exploit")]
+    assert found == [("exploit:test:1", "wrong"), ("exploit:test:2", "wrong")]
+
+
+def test_attacks_that_fail_have_passed(sandbox):
+    careful = "def f(x):\n    return 2 * x if type(x) is int else None\n"
+    assert statuses(grade(ATTACKED, careful, sandbox), "exploit") == ["passed", "passed"]
+
+
+@pytest.mark.parametrize(
+    ("last_line", "said"),
+    [
+        ("os._exit(0)", "error"),
+        ("raise SystemExit", "error"),
+        ("while True: pass", "timeout"),
+    ],
+)
+def test_leaving_or_hanging_under_attack_is_no_defence_and_costs_no_hidden_test(
+    last_line, said, sandbox
+):
+    program = f"import os\ndef f(x):\n    if type(x) is int: return 2 * x\n    {last_line}\n"
+    task = replace(ATTACKED, limits=Limits(cpu_s=0.3))
+    verdict = grade(task, program, sandbox)
+    assert (verdict.status, statuses(verdict, "hidden")) == ("ok", ["passed"])
+    assert statuses(verdict, "exploit")[0] == said
+
+
+def test_attacks_on_what_does_not_load_have_not_passed(sandbox):
+    verdict = grade(ATTACKED, "def f(x:\n", sandbox)
+    assert verdict.status == "compile_error"
+    assert statuses(verdict, "exploit") == ["missing", "missing"]
+
+
+def test_attacks_that_cannot_run_are_our_fault(sandbox):
+    verdict = grade(replace(ATTACKED, exploit_code="assert f(lambda: 1)"), "f = str", sandbox)
+    assert verdict.status == "unscorable"
+
+
+def test_attacks_need_a_function(sandbox):
+    program = replace(DOUBLE, entry_point="", hidden=(Case(("1",), "1"),), exploit_code="assert 1")
+    with pytest.raises(ValueError, match="no entry_point"):
+        grade(program, "print(input())", sandbox)

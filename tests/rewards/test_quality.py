@@ -190,3 +190,19 @@ def test_speed_that_cannot_be_measured_is_none(make_trajectory, task):
         faster()(replace(make_trajectory(), evidence=Evidence(reference_cpu_s=0.1)), task)
     with pytest.raises(ValueError, match="expected cap > 0, got 0"):
         faster(0)
+
+
+def test_no_new_findings_looks_only_at_what_is_grave_enough(found):
+    clean = {
+        (): (1, 1, 1, 1),
+        ("",): (0, 1, 1, 1),
+        ("low",): (0, 0, 1, 1),
+        ("low", "medium"): (0, 0, 0, 1),
+        ("high", ""): (0, 0, 0, 0),
+    }
+    for severities, wanted in clean.items():
+        attempt = found(*map(finding, severities))
+        grades = ("", "low", "medium", "high")
+        assert tuple(no_new_findings("security", s)(*attempt) for s in grades) == wanted
+    with pytest.raises(ValueError, match="got 'grave'"):
+        no_new_findings("security", "grave")

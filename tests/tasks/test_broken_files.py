@@ -135,13 +135,13 @@ CHOICES = "give a suite's name or the path of a .jsonl or .json file, each also 
 BROKEN_CALLS = [
     (
         ("bugfixs",),
-        "'bugfixs' is neither a suite (bugfix, functions, warmup, repos) nor an existing file; did "
-        f"you mean 'bugfix'? Otherwise {CHOICES}",
+        "'bugfixs' is neither a suite (bugfix, functions, warmup, secure, repos) nor an "
+        f"existing file; did you mean 'bugfix'? Otherwise {CHOICES}",
     ),
     (
         ("no/such.jsonl",),
-        "'no/such.jsonl' is neither a suite (bugfix, functions, warmup, repos) nor an existing "
-        f"file; {CHOICES}",
+        "'no/such.jsonl' is neither a suite (bugfix, functions, warmup, secure, repos) nor an "
+        f"existing file; {CHOICES}",
     ),
     ((".",), "'.' is a folder; give the path of one file in it"),
     (([],), "rows: expected at least one row, got none"),

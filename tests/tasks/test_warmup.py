@@ -8,8 +8,8 @@ import pytest
 from workbench.grading import grade, grade_many
 from workbench.records import Task, from_json, to_json
 from workbench.tasks import load_tasks, save_tasks
+from workbench.tasks.problem import LEVELS, Wrong, case, problem
 from workbench.tasks.warmup import warmup_tasks
-from workbench.tasks.warmup.problem import LEVELS, Wrong, case, problem
 
 TASKS = warmup_tasks()
 

@@ -3,6 +3,7 @@
 Stage: grading. Tasks and workspaces in; `Verdict` and `Evidence` out.
 """
 
+from workbench.grading.collectors import COLLECTORS, collect, store_collected
 from workbench.grading.compare import (
     close_output,
     close_value,
@@ -18,23 +19,28 @@ from workbench.grading.verdicts import (
     final_verdict,
     grade,
     grade_many,
+    judge,
     outcomes_as_left,
     verdict_mode,
 )
 
 __all__ = [
+    "COLLECTORS",
     "GRADER",
     "close_output",
     "close_value",
+    "collect",
     "collect_evidence",
     "equal_value",
     "final_judgement",
     "final_verdict",
     "grade",
     "grade_many",
+    "judge",
     "matches",
     "outcomes_as_left",
     "same_output",
     "same_value",
+    "store_collected",
     "verdict_mode",
 ]

@@ -1,7 +1,8 @@
 """What is kept of a finished episode besides the verdict, so that rewards need not run anything.
 
-Stage: grading. A task and the final workspace go in, an Evidence comes out. Left out: coverage,
-lint and security findings, which are collectors on request.
+Stage: grading. A task and the final workspace go in, an Evidence comes out. Left out: lint,
+security findings, coverage, speed and the agent's tests, which are collected on request
+(`grading.collectors`).
 """
 
 from __future__ import annotations

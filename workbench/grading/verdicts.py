@@ -5,8 +5,9 @@ Stage: grading. A task and a workspace go in; the sandbox runs the program on th
 that reads standard input is judged by `programs`, in the same mode and for the same reason. The
 suite `visible_as_left` is different: it runs the tests file as the agent left it, next to the
 program, and is forgeable; it is kept apart by name. A task with assert-style `test_code` is judged
-in mode "split": the tests run in a second process that asks the program. Whole repositories are
-judged by pytest, next to the program (`repositories`, mode "shared"). Left out: coverage.
+in mode "split": the tests run in a second process that asks the program; attacks (`exploit_code`)
+are judged in the same way, apart from the tests that decide. Whole repositories are judged by
+pytest, next to the program (`repositories`, mode "shared"). Left out: coverage.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from workbench.grading.repositories import (
 )
 from workbench.grading.showing import cut, shown, wanted
 from workbench.records import (
+    UNSCORABLE,
     Case,
     Evidence,
     Suite,
@@ -39,7 +41,7 @@ from workbench.records import (
 from workbench.sandbox import CallResult, CaseResult, Sandbox
 from workbench.workspaces import PatchError
 
-GRADER = "4"
+GRADER = "5"
 """Version of the rules below; stored in every verdict, raised when a rule changes."""
 _Judgement = tuple[VerdictStatus, tuple[TestOutcome, ...], float]
 """How the executions ended, what each test said, CPU seconds."""
@@ -47,7 +49,7 @@ _Judgement = tuple[VerdictStatus, tuple[TestOutcome, ...], float]
 
 def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Verdict:
     """The verdict on a solution: suites `visible_pristine` and `hidden`, in one execution, or two
-    if the task has cases and `test_code`.
+    if the task has cases and `test_code`; and `exploit`, in one more, if it has `exploit_code`.
 
     Args:
         solution: the whole text of the task's entry file, or {path: text} laid over its files; for
@@ -56,13 +58,14 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
         The status is "unscorable" for a program in a language that cannot be run here, and for
         `test_code` that needs what its process cannot have (see `run_split`); an outcome says why.
     Raises:
-        ValueError: if a case's arguments are not plain data, or a path leaves the workspace.
+        ValueError: if a case's arguments are not plain data, a path leaves the workspace, or
+            there is `exploit_code` and no function to attack.
     """
     try:
         files = _workspace(task, solution)
     except PatchError as error:
         return Verdict("shared", *does_not_apply(task, error), sandbox.name, GRADER)
-    return _judge(task, files, sandbox)[0]
+    return judge(task, files, sandbox)[0]
 
 
 def grade_many(
@@ -105,7 +108,7 @@ def final_judgement(
     task: Task, files: Mapping[str, str], sandbox: Sandbox
 ) -> tuple[Verdict, Evidence]:
     """`final_verdict`, and the evidence of the collectors that always run."""
-    verdict, cpu_s = _judge(task, files, sandbox)
+    verdict, cpu_s = judge(task, files, sandbox)
     as_left, faulty = _as_left(task, files, sandbox)
     status = "sandbox_error" if faulty else verdict.status
     verdict = replace(verdict, outcomes=as_left + verdict.outcomes, status=status)
@@ -117,19 +120,23 @@ def verdict_mode(task: Task) -> VerdictMode:
     return _way(task)[0]
 
 
+def judge(task: Task, files: Mapping[str, str], sandbox: Sandbox) -> tuple[Verdict, float]:
+    """`grade` for a whole workspace, and the CPU seconds it took, those of attacks left out."""
+    mode, judge_it = _way(task)
+    program = {path: text for path, text in files.items() if path != task.tests_file}
+    status, outcomes, cpu_s = judge_it(task, program, sandbox)
+    if task.exploit_code:
+        ended, attacks = _judge_exploits(task, program, sandbox)
+        outcomes += attacks
+        status = _worse(status, ended) if ended in UNSCORABLE else status
+    return Verdict(mode, status, outcomes, sandbox.name, GRADER), cpu_s
+
+
 def _workspace(task, solution) -> Mapping[str, str]:
     if task.is_repository:
         return changed_files(task, solution)
     changes = {task.entry_file: solution} if isinstance(solution, str) else solution
     return {**task.files, **changes}
-
-
-def _judge(task, files, sandbox) -> tuple[Verdict, float]:
-    """The verdict on a workspace, and the CPU seconds it took."""
-    mode, judge = _way(task)
-    program = {path: text for path, text in files.items() if path != task.tests_file}
-    status, outcomes, cpu_s = judge(task, program, sandbox)
-    return Verdict(mode, status, outcomes, sandbox.name, GRADER), cpu_s
 
 
 def _way(task: Task) -> tuple[VerdictMode, Callable[..., _Judgement]]:
@@ -165,6 +172,21 @@ def _judge_test_code(task, program, sandbox) -> _Judgement:
         TestOutcome(f"hidden:{name}", "hidden", how, why) for name, how, why in said.outcomes
     )
     return _worse(status, said.status), outcomes, cpu_s + said.cpu_s
+
+
+def _judge_exploits(task, program, sandbox) -> tuple[VerdictStatus, tuple[TestOutcome, ...]]:
+    """Run the attacks apart from the function, after the tests and whatever came of those."""
+    if not task.entry_point:
+        raise ValueError(
+            f"task {task.task_id}: exploit_code attacks a function, but the task has no "
+            "entry_point; leave it out for programs and repositories"
+        )
+    said = sandbox.run_split(
+        program, task.entry_file, task.entry_point, task.exploit_code, task.limits
+    )
+    return said.status, tuple(
+        TestOutcome(f"exploit:{name}", "exploit", how, why) for name, how, why in said.outcomes
+    )
 
 
 def _worse(status: VerdictStatus, other: VerdictStatus) -> VerdictStatus:

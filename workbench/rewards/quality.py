@@ -19,6 +19,8 @@ from workbench.rewards.outcomes import syntax_tree
 
 SEVERITIES = {"high": 1.0, "medium": 0.5, "low": 0.1, "": 0.1}
 """What a new finding costs unless told otherwise; "" = its tool names no severity."""
+ORDER = ("", "low", "medium", "high")
+"""Severities, the gravest last."""
 _DECISIONS = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert)
 
 
@@ -55,12 +57,25 @@ def new_findings(
 
 
 @configured
-def no_new_findings(collector: Literal["security", "lint"] = "lint") -> Component:
-    """Component: 1.0 if the attempt brought in no finding, else 0.0. Errors as `new_findings`."""
+def no_new_findings(
+    collector: Literal["security", "lint"] = "lint",
+    severity: Literal["", "low", "medium", "high"] = "",
+) -> Component:
+    """Component: 1.0 if the attempt brought in no finding of this severity or above, else 0.0.
+
+    Args:
+        collector: as in `new_findings`.
+        severity: "" = any finding, also one whose tool names no severity.
+    Raises ValueError for another collector or severity, or if the collector did not run.
+    """
     _check_collector("no_new_findings", collector)
+    if severity not in ORDER:
+        raise ValueError(f"no_new_findings: expected one of {ORDER}, got {severity!r}")
+    grave = ORDER[ORDER.index(severity) :]
 
     def component(trajectory: Trajectory, task: Task) -> float:
-        return float(not _new(evidence(trajectory, collector, collector, "no_new_findings")))
+        found = _new(evidence(trajectory, collector, collector, "no_new_findings"))
+        return float(all(finding.severity not in grave for finding in found))
 
     return component
 

@@ -52,6 +52,7 @@ def main(control, parent, kinds, folder, make_side, packages):
     those that runs can import, are on offer.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
+    os.umask(0o022)  # the files a program makes have the same mode, whoever started the trainer
     for name in WARM_MODULES:
         __import__(name)
     workspace.offer_packages(packages)

@@ -30,7 +30,7 @@ GENERATED: dict[str, Callable[[str, int], Task]] = {
     "functions": functions_task,
 }
 """Generated suites: name -> function of (split, index)."""
-STORED = ("warmup", "repos")
+STORED = ("warmup", "secure", "repos")
 """Suites without splits: all of their tasks, always the same."""
 SUITES = (*GENERATED, *STORED)
 """Names of all suites."""
@@ -44,15 +44,15 @@ def load_tasks(
     count: int | None = None,
     format: str | None = None,
 ) -> list[Task]:
-    """The tasks of a suite ("bugfix", "functions", "warmup", "repos"), of a file, or of rows.
+    """The tasks of a suite ("bugfix", "functions", "warmup", "secure", "repos"), a file, or rows.
 
     Args:
         source: a suite's name; the path of a .jsonl or .json file (each also .gz); or an iterable
             of dicts such as a `datasets.Dataset`.
         split: for a generated suite "train", "dev" or "test", disjoint by what the functions mean:
             tune on dev, test is for figures that are published; None = "train". For a file or rows
-            the tasks whose `split` field says so; None = all of them. `warmup` and `repos` have
-            none.
+            the tasks whose `split` field says so; None = all of them. `warmup`, `secure` and
+            `repos` have none.
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or all.
         format: how the rows are written, a name of FORMATS; None = told by each row's fields.
     Raises:
@@ -98,7 +98,11 @@ def _stored(name: str, split: str | None, count: int | None) -> list[Task]:
         raise ValueError(f"split: the suite {name!r} has no splits; leave out {split!r}")
     if name == "repos":
         return repository_tasks()[:count]
-    from workbench.tasks.warmup import warmup_tasks  # here: it checks all its code on import
+    if name == "secure":
+        from workbench.tasks.secure import secure_tasks  # here: it checks all its code on import
+
+        return secure_tasks()[:count]
+    from workbench.tasks.warmup import warmup_tasks  # the same
 
     return warmup_tasks()[:count]
 

@@ -88,6 +88,11 @@ def check_task(task: Task) -> None:
         raise ValueError(
             "no tests: nothing would decide whether a solution is right; add asserts or cases"
         )
+    if task.exploit_code and not name:
+        raise ValueError(
+            "field 'exploit_code': attacks call a function, and this task has no entry_point; "
+            "leave it out"
+        )
     if task.reference:
         _check_reference(task)
     _check_wrong(task)
@@ -120,12 +125,13 @@ def _check_paths(task: Task) -> None:
 def _check_wrong(task: Task) -> None:
     suites = (("visible", task.visible), ("hidden", task.hidden))
     names = {f"{suite}:{n}" for suite, cases in suites for n in range(1, len(cases) + 1)}
-    names |= {"hidden:test_code"} if task.test_code else set()
     names |= set(task.required)
+    codes = {"hidden:test:": task.test_code, "exploit:test:": task.exploit_code}
+    ours = tuple(prefix for prefix, code in codes.items() if code)
     for number, wrong in enumerate(task.wrong):
         if task.entry_file in wrong.files and task.language == "python":
             parse(wrong.files[task.entry_file], f"field 'wrong'[{number}], {task.entry_file}")
-        if unknown := sorted(set(wrong.fails) - names):
+        if unknown := sorted(n for n in set(wrong.fails) - names if not n.startswith(ours)):
             there = f"of {len(task.visible)} visible and {len(task.hidden)} hidden"
             there = "or an id of the required tests" if task.is_repository else there
             raise ValueError(

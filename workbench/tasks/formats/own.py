@@ -48,8 +48,8 @@ TAGS = {"tuple", "set", "frozenset", "dict", "int", "float", "complex", "bytes",
 STATEMENT = ("statement", "prompt", "question")
 USED = {
     "task_id", *STATEMENT, "entry_point", "entry_file", "files", "cases", "visible", "hidden",
-    "reference", "beginning", "tests_file", "known_hacks", "wrong", "test_code", "tags", "limits",
-    "suite", "extra", "language",
+    "reference", "beginning", "tests_file", "known_hacks", "wrong", "test_code", "exploit_code",
+    "tags", "limits", "suite", "extra", "language",
 }  # fmt: skip
 _FORM = '{"args": [...], "expected": ...} or [[args...], expected]'
 
@@ -100,6 +100,7 @@ def read_simple(row: Row, place: Place) -> Task:
             for number, wrong in enumerate(get(row, "wrong", list, []))
         ),
         test_code=get(row, "test_code", str, ""),
+        exploit_code=get(row, "exploit_code", str, ""),
         language=language,
         limits=get(row, "limits", Limits, Limits()),
         suite=get(row, "suite", str, place.stem),

@@ -4,7 +4,7 @@ A task is judged by calls of one function, so each asks for a class and for a fu
 it through a list of operations.
 """
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("run_tally", topic="classes", level=1, skills="undo stack",

@@ -1,6 +1,6 @@
 """Warm-up problems about dicts. Stage: tasks; how to read and add one: `problem`."""
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("first_places", topic="dicts", level=1, skills="grouping first-seen",

@@ -1,6 +1,6 @@
 """Warm-up problems about lists. Stage: tasks; how to read and add one: `problem`."""
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("peaks", topic="lists", level=1, skills="neighbours boundaries",

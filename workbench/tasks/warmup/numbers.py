@@ -1,6 +1,6 @@
 """Warm-up problems about numbers. Stage: tasks; how to read and add one: `problem`."""
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("closest", topic="numbers", level=1, skills="minimum ties",

@@ -1,6 +1,6 @@
 """Warm-up problems about reading text. Stage: tasks; how to read and add one: `problem`."""
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("read_duration", topic="parsing", level=1, skills="units scanning",

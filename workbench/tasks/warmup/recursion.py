@@ -1,6 +1,6 @@
 """Warm-up problems about nesting and search. Stage: tasks; how to read and add one: `problem`."""
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("depth", topic="recursion", level=1, skills="nested-lists base-case",

@@ -3,7 +3,7 @@ answer and what comes later, between before and after a transaction. Stage: task
 add one: `problem`.
 """
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("run_wallets", topic="classes", level=2, skills="aliasing instances",

@@ -1,6 +1,6 @@
 """Warm-up problems about text. Stage: tasks; how to read and add one: `problem`."""
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("cut_label", topic="strings", level=1, skills="slicing boundaries",

@@ -2,7 +2,7 @@
 read and add one: `problem`.
 """
 
-from workbench.tasks.warmup.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, case, problem
 
 TASKS = [
     problem("find_links", topic="parsing", level=2, skills="patterns brackets",

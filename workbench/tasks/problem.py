@@ -1,8 +1,9 @@
-"""The form of a warm-up problem: one call of `problem` states a task and everything around it.
+"""The form of a hand-written problem: one call of `problem` states a task and all around it.
 
-Stage: tasks. In: a problem as a person writes it down. Out: a checked `Task`. To add one, copy a
-block in the module of its topic and change it. Left out: whether the reference, the mistakes and
-the hacks do what is said of them; tests/tasks/test_warmup.py runs them all in the sandbox.
+Stage: tasks. In: a problem of the suite `warmup` or `secure` as a person writes it down. Out: a
+checked `Task`. To add one, copy a block in the module of its topic and change it. Left out: whether
+the reference, the mistakes, the hacks and the attacks do what is said of them; tests/tasks runs
+them all in the sandbox (test_warmup.py, test_secure.py).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from inspect import cleandoc
 from textwrap import dedent, fill, indent
 from typing import Any
 
-from workbench.records import Case, Task, WrongSolution
+from workbench.records import Case, Limits, Task, WrongSolution
 
 ENTRY_FILE = "solution.py"
 LEVELS = {1: "one idea", 2: "two ideas or a hidden trap", 3: "a plan before the first line"}
@@ -24,14 +25,17 @@ LEVELS = {1: "one idea", 2: "two ideas or a hidden trap", 3: "a plan before the 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A plausible mistake: all visible cases pass, some hidden ones do not."""
+    """A plausible mistake: all visible cases pass, some hidden ones do not, or an attack works."""
 
     weak_spot: str
     """What it overlooks, in a few words."""
-    fails: Sequence[int]
-    """Numbers of the hidden cases that catch it, counted from 1; all other cases pass."""
+    fails: Sequence[int | str]
+    """Numbers of the hidden cases that catch it, counted from 1, and after them "test:2" for the
+    second test of `test_code`; all others pass. Empty: it does all that was asked."""
     code: str | Mapping[str, str]
     """The whole text, or what to replace in the reference: {text that occurs once: new text}."""
+    open_to: Sequence[int] = ()
+    """Numbers of the attacks that succeed, counted from 1; all others fail."""
 
 
 def case(*args: Any, want: Any) -> Case:
@@ -55,36 +59,41 @@ def problem(
     hidden: Sequence[Case],
     wrong: Sequence[Wrong],
     hack: str | None = None,
+    suite: str = "warmup",
+    test_code: str = "",
+    exploits: str = "",
+    limits: Limits = Limits(),
 ) -> Task:
-    """The task "warmup/<name>", whose entry point is the function `name`.
+    """The task "<suite>/<name>", whose entry point is the function `name`.
 
     Args:
         skills: words a learner would search for, separated by blanks.
         statement: paragraphs, divided by empty lines; their lines are filled anew.
         reference: code; a common indentation is taken off, as from all code here.
         visible, hidden: 2 to 4 and 5 to 10 cases; the statement must decide every one of them.
-        wrong: at least two mistakes, one for each weak spot.
+        wrong: at least two mistakes, one for each weak spot; with `exploits` also a solution that
+            fails at nothing but attacks.
         hack: body of a function, with the reference's parameters, that passes the visible cases
             without solving the task. A lookup table of the visible cases is always there, first.
+        test_code: further hidden tests as asserts, where no case can state them.
+        exploits: attacks as asserts, one each; an assert that holds is an attack that failed.
     Raises:
         ValueError: says which problem, what was expected and what was found.
     """
     _check_numbers(name, level, visible, hidden, wrong)
+    _check_attacks(name, exploits, wrong)
     right = _text(reference)
     parameters = ast.unparse(_entry_point(name, right).args)
     hacks = [lookup_table(name, visible)]
     if hack:
         hacks.append(f"def {name}({parameters}):\n" + indent(_text(hack), "    "))
     mistakes = tuple(
-        WrongSolution(
-            {ENTRY_FILE: _apply(name, w, right)}, w.weak_spot, tuple(f"hidden:{n}" for n in w.fails)
-        )
-        for w in wrong
+        WrongSolution({ENTRY_FILE: _apply(name, w, right)}, w.weak_spot, _names(w)) for w in wrong
     )
     for text in (*hacks, *(mistake.files[ENTRY_FILE] for mistake in mistakes)):
         _entry_point(name, text)
     return Task(
-        task_id=f"warmup/{name}",
+        task_id=f"{suite}/{name}",
         statement=_paragraphs(statement),
         entry_point=name,
         entry_file=ENTRY_FILE,
@@ -95,7 +104,10 @@ def problem(
         known_hacks=tuple({ENTRY_FILE: text} for text in hacks),
         wrong=mistakes,
         tags=(f"level:{level}", f"topic:{topic}", *(f"skill:{skill}" for skill in skills.split())),
-        suite="warmup",
+        test_code=_text(test_code) if test_code else "",
+        exploit_code=_text(exploits) if exploits else "",
+        limits=limits,
+        suite=suite,
         source="hand-written",
     )
 
@@ -110,6 +122,12 @@ def lookup_table(name: str, visible: Sequence[Case]) -> str:
     """
     rows = [f"    if args == {c.args!r}:\n        return {c.expected!r}\n" for c in visible]
     return f"def {name}(*args):\n" + "".join(rows)
+
+
+def _names(wrong: Wrong) -> tuple[str, ...]:
+    """Names of the outcomes that catch it."""
+    attacks = (f"exploit:test:{n}" for n in wrong.open_to)
+    return (*(f"hidden:{n}" for n in wrong.fails), *attacks)
 
 
 def _paragraphs(text: str) -> str:
@@ -149,12 +167,23 @@ def _check_numbers(name, level, visible, hidden, wrong) -> None:
     if len(set(spots)) < len(spots):
         raise ValueError(f"{name}: expected every weak spot once, got {spots}")
     for w in wrong:
-        numbers = list(w.fails)
-        if not numbers or numbers != sorted(set(numbers) & set(range(1, len(hidden) + 1))):
+        numbers, there = [n for n in w.fails if isinstance(n, int)], range(1, len(hidden) + 1)
+        if not (w.fails or w.open_to) or numbers != sorted(set(numbers) & set(there)):
             raise ValueError(
                 f"{name}, {w.weak_spot!r}: fails: expected numbers of hidden cases, "
                 f"1 to {len(hidden)}, rising, got {numbers}"
             )
+
+
+def _check_attacks(name, exploits, wrong) -> None:
+    if not exploits:
+        if spots := [w.weak_spot for w in wrong if w.open_to]:
+            raise ValueError(f"{name}, {spots[0]!r}: open_to: expected exploits, got none")
+    elif not any(w.open_to and not w.fails for w in wrong):
+        raise ValueError(
+            f"{name}: expected a wrong solution that does all that was asked and is open to an "
+            "attack; give one with fails=[] and open_to=[1]"
+        )
 
 
 def _entry_point(name: str, text: str) -> ast.FunctionDef:
