@@ -2,11 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from workbench.bootstrap import SetupError
 from workbench.reproduce import reproduce
 from workbench.reproduce.single_turn import attempts_until, tied_share
+from workbench.reproduce.six_designs import instructive
 from workbench.runlog import load_run
 
 pytestmark = pytest.mark.slow
@@ -90,6 +92,21 @@ def test_the_recording_holds_every_policys_attempts(untrained, tmp_path, capsys)
         assert row["edited_tests"] == found[row["stage"]]["edited_tests"]
     stored("bugfix-before-after", untrained, tmp_path)  # made anew, not added to
     assert len(load_run(tmp_path / "bugfix-before-after").iterations) == 5
+
+
+def test_six_designs_over_the_recorded_run(untrained, tmp_path, capsys):
+    found = stored("six-designs", untrained, tmp_path)
+    assert len(found["attempts"]) == 10 and len(found["designs"]) == 6
+    assert found["designs"]["hidden tests"]["auroc"] == 1.0
+    insecure = found["attempts"][-2]["paid"]
+    assert insecure[2] == 1.0 and insecure[5] == 0.0  # it works, and a scan sees it
+    assert "paid but wrong" in capsys.readouterr().out
+
+
+def test_the_attempts_shown_are_the_commonest_kind_and_those_least_like_it():
+    paid = np.array([[0, 0]] * 5 + [[1, 0]] * 3 + [[1, 2]] * 4 + [[9, 9]] * 2, dtype=float)
+    assert instructive(paid, 2) == [(0, 5), (8, 4)]  # (9, 9) is too rare
+    assert instructive(paid, 9) == [(0, 5), (8, 4), (5, 3)]
 
 
 def test_single_turn_trains_each_base_with_each_reward(untrained, tmp_path, capsys):

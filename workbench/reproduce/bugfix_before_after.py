@@ -16,6 +16,7 @@ from workbench.bootstrap import SetupError
 from workbench.credit import group_advantages
 from workbench.episodes import rollout_many
 from workbench.evaluation import SOLVED, summarise
+from workbench.grading import collect
 from workbench.learning.provenance import describe_reward, describe_tasks
 from workbench.policies import open_policy
 from workbench.records import Group, Task
@@ -35,6 +36,8 @@ STAGES = {
 }
 """Stage of the recording -> whose attempts it holds."""
 NUM_TASKS, ATTEMPTS = 32, 8
+COLLECTORS = ("lint", "security", "agent_on_base")
+"""Evidence beyond what every episode has, so that a rubric can be tried on the recording."""
 
 
 def measure(order: Order) -> Path:
@@ -48,9 +51,11 @@ def measure(order: Order) -> Path:
     with open_sandbox("auto") as sandbox:
         for stage, source in folders.items():
             groups = rollout_many(open_policy(source), tasks, sandbox, attempts, order.seeds[0])
+            groups = collect(groups, tasks, COLLECTORS, sandbox)
             found[stage] = keep(log, stage, groups, tasks)
-    turning = halfway(load_run(order.folder / "cheat" / f"seed-{order.seeds[0]}" / "naive"))
-    found["halfway"] = keep(log, "halfway", turning.groups, turning.tasks)
+        turning = halfway(load_run(order.folder / "cheat" / f"seed-{order.seeds[0]}" / "naive"))
+        groups = collect(turning.groups, turning.tasks, COLLECTORS, sandbox)
+        found["halfway"] = keep(log, "halfway", groups, turning.tasks)
     log.set_status("finished")
     size = (order.work / "trajectories.jsonl.gz").stat().st_size
     return publish(order, head, found, told(found) + f"\n{order.work}: {size / 1e6:.2f} MB")

@@ -126,6 +126,14 @@ CLAIMS = {
             1,
         ),
         Claim(
+            "six-designs",
+            "six rewards over the recorded run: what each pays ten attempts that tell them apart, "
+            "groups that would teach nothing, agreement with the hidden tests",
+            "a minute",
+            "what training on one of them leads to; for that are `cheat` and `turn-price`",
+            1,
+        ),
+        Claim(
             "functions-base",
             "the base's solve rate on the suite `functions` (write f from its spec), dev split",
             "about a minute for 3",
