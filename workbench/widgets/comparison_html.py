@@ -16,44 +16,61 @@ from workbench.plots.comparing import (
     reward_counts,
     reward_span,
 )
-from workbench.plots.ranking import Ranked, segments, span, truth_words
+from workbench.plots.ranking import Ranked, extent, segments, span, truth_words
 from workbench.records import RewardPart
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign
 from workbench.widgets.markup import text
+from workbench.widgets.mixing import gate_words
 
 Limits = tuple[float, float]
+RANKING_HEAD = (
+    "<th>rank</th><th>rollout</th><th>truth</th><th>components</th>"
+    '<th><span class="num">reward</span></th>'
+    '<th colspan="2"><span class="num">advantage</span></th>'
+)
 
 
-def ranking_html(
-    ranked: Sequence[Ranked],
-    design: RewardDesign,
+def rankings_html(
+    ranked: Sequence[Sequence[Ranked]],
+    designs: Sequence[RewardDesign],
+    titles: Sequence[str],
     *,
-    title: str,
-    limits: Limits,
-    advantage_limits: Limits,
     looks: Mapping[str, int],
     here: int | None = None,
 ) -> str:
-    """One design's ranking of a group as a table: bars, rewards, truth, advantages.
+    """A group's ranking under several designs side by side, on common scales.
 
     Args:
-        ranked: from `plots.ranking.rank_group`.
-        limits, advantage_limits: (low, high) of the bars; the same for designs that are compared.
+        ranked: for each design, rows from `plots.ranking.rank_group`.
+        titles: for each design, what stands above it.
         looks: component name -> index of its look.
         here: the trajectory that is marked as chosen.
     """
-    keys = " &nbsp; ".join(
-        f'<span style="white-space:nowrap"><i class="wb-key wb-look{looks[c.name]}"></i>'
-        f"{text(c.name)} × {c.weight:g}</span>"
+    rows = [one for side in ranked for one in side]
+    limits = extent(rows)
+    high = span(abs(one.advantage) for one in rows)[1]
+    tables = (
+        f"<div><h4>{text(title)}</h4>{_key(design, looks)}"
+        f'<table class="wb-table"><thead><tr>{RANKING_HEAD}</tr></thead>'
+        + "".join(_row(one, limits, (-high, high), looks, here) for one in side)
+        + "</table></div>"
+        for side, design, title in zip(ranked, designs, titles)
+    )
+    return f'<div class="wb-cols">{"".join(tables)}</div>'
+
+
+def _key(design: RewardDesign, looks: Mapping[str, int]) -> str:
+    """What the looks of the bars mean, with each component's weight and rules."""
+    words = (
+        f"{c.name} × {c.weight:g}"
+        + (f" {gate_words(c.gates)}" if c.gates else "")
+        + ("" if c.blocks_below is None else f", blocks below {c.blocks_below:g}")
         for c in design.components
     )
-    head = "<th>rank</th><th>rollout</th><th>truth</th><th>components</th>"
-    head += '<th><span class="num">reward</span></th><th colspan="2">advantage</th>'
-    rows = "".join(_row(one, limits, advantage_limits, looks, here) for one in ranked)
-    return (
-        f"<div><h4>{text(title)}</h4><div>{keys}</div>"
-        f'<table class="wb-table"><thead><tr>{head}</tr></thead>{rows}</table></div>'
-    )
+    return "".join(
+        f'<span class="wb-entry"><i class="wb-key wb-look{looks[c.name]}"></i>{text(one)}</span>'
+        for c, one in zip(design.components, words)
+    ) + (" divided by the sum of the weights" if design.is_normalised else "")
 
 
 def _row(
@@ -65,14 +82,14 @@ def _row(
     cells = (
         f"{'▸ ' if chosen else ''}{one.place or '–'}",
         f"#{one.trajectory}",
-        f'<span style="white-space:nowrap">{truth_words(one.right)}</span>',
+        f'<span class="wb-truth">{truth_words(one.right)}</span>',
         _stack(one, limits, looks),
         f'<span class="num">{"none" if total is None else format(total, ".2f")}</span>',
         _track(_bar("adv", 0.0, one.advantage, advantage_limits) if known else "",
-               advantage_limits, "3.5em"),
+               advantage_limits, "4.5em"),
         f'<span class="num">{format(one.advantage, "+.2f") if known else "–"}</span>',
     )  # fmt: skip
-    widths = ("", "", "", ' style="width:60%"', "", "", "")
+    widths = ("", "", "", ' style="width:50%"', "", "", "")
     body = "".join(f"<td{width}>{cell}</td>" for width, cell in zip(widths, cells))
     mark = ' class="here"' if chosen else ""
     return f"<tr{mark}>{body}</tr>"
@@ -101,7 +118,7 @@ def part_words(part: RewardPart) -> str:
         return f"{part.name}: behind a closed gate, counts as 0"
     if part.raw is None:
         return f"{part.name}: could not judge" + (", left out" if part.omitted else "")
-    return f"{part.name}: {part.raw:g} × {part.weight:g} = {part.weighted:.3g}"
+    return f"{part.name}: {part.raw:.3g} × {part.weight:g} = {part.weighted + 0.0:.3g}"
 
 
 def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
@@ -117,13 +134,14 @@ def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
     )
     head = "".join(f'<th><span class="num">{text(label)}</span></th>' for label in labels)
     rows = "".join(
-        f'<tr title="{text(meaning)}"><td>{what}<br><span class="soft">{text(meaning)}</span></td>'
-        f'<td><span class="num">{a}</span></td><td><span class="num">{b}</span></td></tr>'
+        f'<tr><td>{what}</td><td><span class="num">{a}</span></td>'
+        f'<td><span class="num">{b}</span></td><td class="soft">{meaning}</td></tr>'
         for what, a, b, meaning in number_rows(comparison)
     )
     return (
-        f'<div><h4>All {len(comparison.truth):,} rollouts</h4><div class="wb-cols">{pictures}'
-        f'</div><table class="wb-table"><thead><tr><th></th>{head}</tr></thead>{rows}</table>'
+        f"<div><h4>All {len(comparison.truth):,} rollouts</h4>"
+        f'<div class="wb-cols">{pictures}</div><table class="wb-table">'
+        f"<thead><tr><th></th>{head}<th></th></tr></thead>{rows}</table>"
         f'<p class="soft">{agreement_words(comparison)}</p></div>'
     )
 
@@ -145,21 +163,17 @@ def _histogram(
             f'y="{line:.2f}" width="{width:.2f}" height="{low:.2f}"/></g>'
         )
     zero = (_percent(0.0, limits) * NUM_BINS / 100 + 0.5) * width
+    num_right, num_wrong = (sum(row[i] for row in counts) for i in (1, 2))
     words = f"Rewards of {text(label)}: right rollouts above the line, wrong ones below"
     return (
-        f'<div><div>{text(label)}<span class="soft">: ■ right above the line, □ wrong below'
-        f'</span></div><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" '
-        f'aria-label="{words}">{bars}<line x1="0" x2="100" y1="{line:.2f}" y2="{line:.2f}"/>'
+        f'<div><div>{text(label)}<span class="soft">: ■ {num_right:,} right above the line, '
+        f"□ {num_wrong:,} wrong below</span></div>"
+        f'<svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="{words}">'
+        f'{bars}<line x1="0" x2="100" y1="{line:.2f}" y2="{line:.2f}"/>'
         f'<line class="zero" x1="{zero:.2f}" x2="{zero:.2f}" y1="0" y2="100"/></svg>'
         f'<div class="ends"><span>{limits[0]:g}</span><span>reward</span>'
         f"<span>{limits[1]:g}</span></div></div>"
     )
-
-
-def advantage_span(*rankings: Sequence[Ranked]) -> Limits:
-    """A scale with 0 in its middle on which the advantages of all rows can be drawn."""
-    low, high = span(abs(one.advantage) for rows in rankings for one in rows)
-    return -high, high
 
 
 def _percent(value: float, limits: Limits) -> float:

@@ -115,10 +115,9 @@ class DesignControls(ipywidgets.VBox):
             return (Gate(gates, limits.get(gates, 1.0)),)
         if isinstance(gates, Gate):
             return (gates,)
-        gates = tuple(gates or ())
-        if not all(isinstance(gate, Gate) for gate in gates):
+        if not isinstance(gates, (tuple, list)) or not all(isinstance(g, Gate) for g in gates):
             raise ValueError(f"{name}: expected gates or a component's name, got {gates!r:.80}")
-        return gates
+        return tuple(gates)
 
     def _follow(self, change: dict) -> None:
         self._mix = replace(self._mix, **{change["name"]: change["new"]})
@@ -193,23 +192,23 @@ class _Row:
         return cls(
             on=ipywidgets.Checkbox(
                 description=line(f"{c.name} = {shown}", 60), indent=False,
-                tooltip=line(f"{c.name}: whether it is part of the design"),
-                layout={"width": "250px"},
+                tooltip=line(f"{c.name} = {shown}: whether it is part of the design", 300),
+                layout={"flex": "1 1 210px", "width": "auto"},
             ),
             slider=ipywidgets.FloatSlider(
                 min=-RANGE, max=RANGE, step=0.05, readout=False, description="weight",
                 tooltip=line(f"weight of {c.name}; arrow keys move it"),
-                layout={"flex": "1 1 190px", "width": "auto"},
+                layout={"flex": "1 1 170px", "width": "auto"},
                 style={"description_width": "50px"},
             ),
             box=ipywidgets.FloatText(
                 step=0.05, tooltip=line(f"weight of {c.name} as a number"),
-                layout={"width": "76px"},
+                layout={"width": "70px"},
             ),
             gates=ipywidgets.Dropdown(
                 options=[(line(w, 60), gates) for w, gates in gate_choices(base, c.name)],
                 description="counts", tooltip=line(f"when {c.name} counts; elsewhere it is 0"),
-                layout={"width": "200px"}, style={"description_width": "50px"},
+                layout={"width": "190px"}, style={"description_width": "50px"},
             ),
             blocks=ipywidgets.Checkbox(
                 description=f"blocks below {limit:g}", indent=False,
@@ -220,7 +219,7 @@ class _Row:
 
     @property
     def controls(self) -> list[ipywidgets.Widget]:
-        return [self.on, self.slider, self.box, self.gates, self.blocks]
+        return [self.on, self.blocks, self.slider, self.box, self.gates]
 
     def show(self, mix: Mix, name: str) -> None:
         weight = mix.weights[name]

@@ -32,7 +32,7 @@ class DesignExport(ipywidgets.VBox):
         )  # fmt: skip
         self._area = ipywidgets.Textarea(
             rows=10, tooltip="the design, to be copied; what you type here is not read",
-            layout={"width": "100%", "display": "none"},
+            layout={"width": "auto", "display": "none"},
         )  # fmt: skip
         super().__init__([menu, self._area])
         traitlets.link((menu, "value"), (self, "form"))

@@ -91,7 +91,7 @@ def change_html(trajectory: Trajectory) -> str:
         return f"<h4>Final files (no diff was collected)</h4>{files or 'none'}"
     if not diff:
         return '<h4>Change</h4><div class="soft">nothing was changed</div>'
-    lines = diff[:MAX_CHARS].split("\n")
+    lines = diff[:MAX_CHARS].rstrip("\n").split("\n")
     marks = {"+": "add", "-": "del"}
     body = "".join(
         f'<span class="{mark}">{text(one) or " "}</span>' if mark else text(one) + "\n"
@@ -172,7 +172,7 @@ def reward_html(breakdown: RewardBreakdown) -> str:
         rows.append(["blocked by", text(", ".join(breakdown.blocked)) + ": the total is 0"])
     total = "none: it cannot be judged" if breakdown.total is None else f"{breakdown.total:.3f}"
     rows.append(["<b>reward</b>", f"<b>{total}</b>"])
-    return table(("component", "value × weight"), rows)
+    return table(("component", "value × weight"), rows, kind="wb-narrow")
 
 
 def _listed(rows: Sequence[Sequence[str]]) -> str:

@@ -27,13 +27,13 @@ def text(value: object, limit: int = MAX_CHARS) -> str:
     """
     raw = str(value)
     cut = "" if len(raw) <= limit else f" … {len(raw) - limit:,} more characters"
-    return html.escape("".join(map(_visible, raw[:limit])), quote=True) + cut
+    return html.escape(_all_visible(raw[:limit]), quote=True) + cut
 
 
 def line(value: object, limit: int = 100) -> str:
     """Plain text of one line for labels that are not HTML: no line break, nothing invisible."""
     raw = str(value)
-    shown = "".join("⏎" if c == "\n" else _visible(c) for c in raw[:limit]).replace("\t", " ")
+    shown = _all_visible(raw[:limit]).replace("\n", "⏎").replace("\t", " ")
     return shown + ("…" if len(raw) > limit else "")
 
 
@@ -55,9 +55,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str = "")
     return f'<table class="wb-table {kind}"><thead><tr>{top}</tr></thead>{body}</table>'
 
 
+def boxed(*parts: str) -> str:
+    """HTML to which STYLE applies, for a page that has it once already."""
+    return f'<div class="wb">{"".join(parts)}</div>'
+
+
 def page(*parts: str) -> str:
     """HTML with the style that it needs, to be shown by itself."""
-    return f'{STYLE}<div class="wb">{"".join(parts)}</div>'
+    return STYLE + boxed(*parts)
+
+
+def _all_visible(raw: str) -> str:
+    return raw if raw.isprintable() else "".join(map(_visible, raw))
 
 
 def _visible(character: str) -> str:
@@ -117,9 +126,15 @@ STYLE = f"""<style>
   margin-left: -1.5px; }}
 .wb .wb-track .void {{ opacity: .3; }}
 .wb .adv {{ background: var(--soft); }}
+.wb .wb-entry {{ white-space: nowrap; margin-right: 14px; }}
 .wb .wb-key {{ display: inline-block; width: 14px; height: 11px; margin: 0 4px 0 0; }}
 .wb .wb-table tr.here {{ outline: 2px solid var(--jp-brand-color1, #1976d2);
   outline-offset: -1px; }}
+.wb .wb-truth {{ white-space: nowrap; padding-right: 6px; }}
+.wb .wb-narrow {{ max-width: 460px; }}
+.wb .wb-turn {{ margin-bottom: 4px; }}
+.wb .wb-said {{ background: none; color: var(--ink); white-space: pre-wrap;
+  overflow-wrap: anywhere; font: 12px/1.4 var(--jp-code-font-family, monospace); }}
 .wb svg {{ display: block; width: 100%; height: 110px; }}
 .wb svg .right {{ fill: var(--ink); }}
 .wb svg .wrong {{ fill: none; stroke: var(--bad); stroke-width: 2px; }}

@@ -17,15 +17,15 @@ from matplotlib.figure import Figure
 
 from workbench import plots
 from workbench.plots.comparing import LABELS
-from workbench.plots.ranking import colours_of, extent, rank_group
+from workbench.plots.ranking import colours_of, rank_group
 from workbench.records import Group, Task
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign, Scores, compare_designs
 from workbench.rewards.comparing import Rollout
 from workbench.rewards.design import StoredRun
-from workbench.widgets.comparison_html import advantage_span, comparison_html, ranking_html
+from workbench.widgets.comparison_html import comparison_html, rankings_html
 from workbench.widgets.design_controls import DesignControls
 from workbench.widgets.design_export import DesignExport
-from workbench.widgets.markup import STYLE, line, page
+from workbench.widgets.markup import STYLE, boxed, line, page, text
 from workbench.widgets.rollout_list import RolloutList
 from workbench.widgets.trajectory_viewer import TrajectoryViewer
 
@@ -38,7 +38,6 @@ SCALES = (
     ("each component by itself (gdpo)", "gdpo"),
 )
 """How rewards become advantages, in words and as in `Scores.advantages`."""
-WRAP = {"flex_flow": "row wrap", "align_items": "center"}
 
 
 class RewardMixer(ipywidgets.VBox):
@@ -95,16 +94,15 @@ class RewardMixer(ipywidgets.VBox):
         against = against or design
         self._scores = Scores.of(groups, tasks, design), Scores.of(groups, tasks, against)
         self._truth = self._scores[0].truth()
-        self._row = {
-            (g, t): row
-            for row, (g, t) in enumerate(
-                zip(self._scores[0].group.tolist(), self._scores[0].trajectory.tolist())
-            )
-        }
+        places = zip(self._scores[0].group.tolist(), self._scores[0].trajectory.tolist())
+        self._row = {place: row for row, place in enumerate(places)}
+        names = [[c.name for c in one.components] for one in (design, against)]
+        self._looks = colours_of(*names)
         self.groups, self.labels = groups, tuple(labels)
         self.mine = DesignControls(design, labels[0])
         self.other = DesignControls(against, labels[1])
-        self.viewer, self.list = TrajectoryViewer(groups[0], tasks), RolloutList(self._words)
+        self.viewer = TrajectoryViewer(groups[0], tasks)
+        self.list = RolloutList(LISTINGS, self._words)
         self.writer = DesignExport(design)
         super().__init__(self._laid_out(fixed))
         self._recompute()
@@ -153,6 +151,10 @@ class RewardMixer(ipywidgets.VBox):
         """The same as HTML, for pages without a kernel."""
         return page(self._rankings.value, self._numbers.value)
 
+    def _repr_mimebundle_(self, **options) -> dict:
+        """The widget, and its HTML for pages where widgets do not run (nbconvert, untrusted)."""
+        return super()._repr_mimebundle_(**options) | {"text/html": self.html()}
+
     def _laid_out(self, fixed: bool) -> list[ipywidgets.Widget]:
         self._rankings, self._numbers = ipywidgets.HTML(), ipywidgets.HTML()
         self._line = ipywidgets.HTML()
@@ -166,7 +168,7 @@ class RewardMixer(ipywidgets.VBox):
             self._line,
             self._rankings,
             self._numbers,
-            self._listing_box(),
+            self.list,
             self.viewer,
             self.writer,
         ]
@@ -183,16 +185,10 @@ class RewardMixer(ipywidgets.VBox):
         )  # fmt: skip
         self._scale_menu = ipywidgets.Dropdown(
             options=SCALES, description="advantages", tooltip="how rewards become advantages",
-            layout={"width": "330px"}, style={"description_width": "75px"},
+            layout={"width": "340px"}, style={"description_width": "85px"},
         )  # fmt: skip
-        return ipywidgets.HBox([self._group_menu, self._scale_menu], layout=WRAP)
-
-    def _listing_box(self) -> ipywidgets.VBox:
-        self._listing_menu = ipywidgets.Dropdown(
-            options=LISTINGS, description="list", tooltip="which rollouts are listed",
-            layout={"width": "330px"}, style={"description_width": "50px"},
-        )  # fmt: skip
-        return ipywidgets.VBox([self._listing_menu, self.list])
+        menus = [self._group_menu, self._scale_menu]
+        return ipywidgets.HBox(menus, layout={"flex_flow": "row wrap"})
 
     def _listen(self) -> None:
         for controls in (self.mine, self.other):
@@ -200,17 +196,17 @@ class RewardMixer(ipywidgets.VBox):
         for menu, name in (
             (self._group_menu, "group"),
             (self._scale_menu, "scale"),
-            (self._listing_menu, "listing"),
         ):
             menu.value = getattr(self, name)
             traitlets.link((self, name), (menu, "value"))
+        traitlets.link((self, "listing"), (self.list, "listing"))
         traitlets.link((self, "export"), (self.writer, "form"))
         self.observe(lambda _: self._recompute(), "scale")
         self.observe(lambda _: self._list(), "listing")
-        self.observe(lambda _: self._group_changed(), "group")
-        self.observe(lambda _: self._selection_changed(), "selected")
-        self.viewer.observe(lambda _: self._turned(), "index")
-        self.list.observe(lambda _: self._chosen(), "chosen")
+        self.observe(lambda _: self._follow_group(), "group")
+        self.observe(lambda _: self._follow_selection(), "selected")
+        self.viewer.observe(lambda _: self._follow_viewer(), "index")
+        self.list.observe(lambda _: self._follow_list(), "chosen")
 
     @traitlets.validate("group")
     def _check_group(self, proposal: dict) -> int:
@@ -240,32 +236,32 @@ class RewardMixer(ipywidgets.VBox):
         alive = self._now[0].group[np.nan_to_num(self._comparison.a.advantages) != 0.0]
         return (int(alive[0]), 0) if len(alive) else (0, 0)
 
-    def _group_changed(self) -> None:
+    def _follow_group(self) -> None:
         if self.group != self.selected[0]:
             self.selected = (self.group, 0)
 
-    def _turned(self) -> None:
+    def _follow_viewer(self) -> None:
         self.selected = (self.selected[0], self.viewer.index)
 
-    def _chosen(self) -> None:
+    def _follow_list(self) -> None:
         if self.list.chosen is not None:
             self.selected = self.list.chosen
 
-    def _selection_changed(self) -> None:
+    def _follow_selection(self) -> None:
         self.group = self.selected[0]
         self._draw_group()
         self._list()
 
     def _draw(self) -> None:
         self._draw_group()
-        self._numbers.value = _boxed(comparison_html(self._comparison, self.labels))
+        self._numbers.value = boxed(comparison_html(self._comparison, self.labels))
         a, b = self._reports
         self.text = (
             f"{len(a.paid_but_wrong):,} of {len(self._truth):,} rollouts are paid but wrong "
-            f"(the other design: {len(b.paid_but_wrong):,}); {a.dead_share:.0%} of the groups "
+            f"({self.labels[1]}: {len(b.paid_but_wrong):,}); {a.dead_share:.0%} of the groups "
             f"teach nothing ({b.dead_share:.0%})."
         )
-        self._line.value = f'<div class="wb" aria-live="polite">{self.text}</div>'
+        self._line.value = f'<div class="wb" aria-live="polite"><b>{text(self.text)}</b></div>'
         self._list()
         self.writer.show(self.design)
 
@@ -276,19 +272,11 @@ class RewardMixer(ipywidgets.VBox):
             rank_group(scores, report, self._truth, group)
             for scores, report in zip(self._now, self._reports)
         ]
-        names = [[c.name for c in scores.design.components] for scores in self._scores]
-        looks, limits = colours_of(*names), extent(ranked[0] + ranked[1])
-        advantages = advantage_span(*ranked)
-        self._rankings.value = _boxed(
-            *(
-                ranking_html(
-                    rows, scores.design, title=f"{label}: group {group}", limits=limits,
-                    advantage_limits=advantages, looks=looks, here=trajectory,
-                )
-                for rows, scores, label in zip(ranked, self._now, self.labels)
-            ),
-            kind="wb-cols",
-        )  # fmt: skip
+        designs = [scores.design for scores in self._now]
+        titles = [f"{label}: group {group}" for label in self.labels]
+        self._rankings.value = boxed(
+            rankings_html(ranked, designs, titles, looks=self._looks, here=trajectory)
+        )
         paid = {one.trajectory: one.breakdown for one in ranked[0]}
         trajectories = self.groups[group].trajectories
         self.viewer.show(trajectories, trajectory, [paid[t] for t in range(len(trajectories))])
@@ -301,12 +289,9 @@ class RewardMixer(ipywidgets.VBox):
         group, trajectory = rollout
         one = self.groups[group].trajectories[trajectory]
         paid = [report.rewards[self._row[rollout]] for report in self._reports]
+        rewards = ["none" if np.isnan(reward) else f"{reward:.2f}" for reward in paid]
         edited = ", tests edited" if one.evidence.tampered else ""
         return (
-            f"group {group} #{trajectory}: paid {paid[0]:.2f} (the other: {paid[1]:.2f})"
+            f"group {group} #{trajectory}: paid {rewards[0]} ({self.labels[1]}: {rewards[1]})"
             f"{edited}; {one.task_id}"
         )
-
-
-def _boxed(*parts: str, kind: str = "") -> str:
-    return f'<div class="wb {kind}">{"".join(parts)}</div>'

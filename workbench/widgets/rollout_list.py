@@ -24,15 +24,29 @@ class RolloutList(ipywidgets.VBox):
     chosen = traitlets.Tuple(allow_none=True, default_value=None)
     """(group, trajectory) of the line that is marked; None = no line is."""
 
-    def __init__(self, words: Callable[[Rollout], str]) -> None:
-        """An empty list; `words` says in one line what a rollout is."""
+    listing = traitlets.Unicode()
+    """Which rollouts are wanted: what its menu says."""
+
+    def __init__(self, listings: Sequence[str], words: Callable[[Rollout], str]) -> None:
+        """An empty list.
+
+        Args:
+            listings: what the menu offers.
+            words: says in one line what a rollout is.
+        """
         self._words, self._busy = words, False
+        menu = ipywidgets.Dropdown(
+            options=listings, description="list", tooltip="which rollouts are listed",
+            layout={"width": "300px"}, style={"description_width": "50px"},
+        )  # fmt: skip
         self._select = ipywidgets.Select(
             options=[], rows=6, tooltip="choose a rollout to open it below",
-            layout={"width": "100%"},
+            layout={"width": "auto"},
         )  # fmt: skip
         self._more = ipywidgets.Label()
-        super().__init__([self._more, self._select])
+        head = ipywidgets.HBox([menu, self._more], layout={"flex_flow": "row wrap"})
+        super().__init__([head, self._select], listing=menu.value)
+        traitlets.link((menu, "value"), (self, "listing"))
         self._select.observe(self._picked, "value")
 
     def show(self, rollouts: Sequence[Rollout], mark: Rollout) -> None:

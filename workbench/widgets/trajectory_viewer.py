@@ -17,7 +17,7 @@ from workbench.plots import episode
 from workbench.records import Group, RewardBreakdown, Task, Trajectory
 from workbench.rewards import RewardDesign
 from workbench.widgets.episode_html import episode_html, reward_html
-from workbench.widgets.markup import STYLE, page
+from workbench.widgets.markup import STYLE, boxed, page
 
 
 class TrajectoryViewer(ipywidgets.VBox):
@@ -50,6 +50,7 @@ class TrajectoryViewer(ipywidgets.VBox):
         self._bar = self._controls()
         self._reward = ipywidgets.HTML()
         self._episode = ipywidgets.HTML()
+        self._drawn: Trajectory | None = None
         self._take(_listed(trajectories), None)
         if design is not None:
             self._breakdowns = tuple(map(self._scored_by(design), self.trajectories))
@@ -85,6 +86,10 @@ class TrajectoryViewer(ipywidgets.VBox):
     def html(self) -> str:
         """The attempt that is shown, as HTML for a page without a kernel."""
         return page(f"<div>{self._line.value}</div>", self._reward_html(), self._episode_html())
+
+    def _repr_mimebundle_(self, **options) -> dict:
+        """The widget, and its HTML for pages where widgets do not run (nbconvert, untrusted)."""
+        return super()._repr_mimebundle_(**options) | {"text/html": self.html()}
 
     def figure(self) -> Figure:
         """The attempt that is shown, as a still figure."""
@@ -150,16 +155,18 @@ class TrajectoryViewer(ipywidgets.VBox):
         self._number.value = self.index
         self._before.disabled, self._after.disabled = self.index == 0, self.index == last
         self._reward.value = self._reward_html()
-        self._episode.value = self._episode_html()
+        if self.trajectory is not self._drawn:  # a slider changes only what it is paid
+            self._drawn = self.trajectory
+            self._episode.value = self._episode_html()
 
     def _reward_html(self) -> str:
         if self._breakdowns is None:
             return ""
-        return f'<div class="wb">{reward_html(self._breakdowns[self.index])}</div>'
+        return boxed(reward_html(self._breakdowns[self.index]))
 
     def _episode_html(self) -> str:
         task = self._tasks.get(self.trajectory.task_id)
-        return f'<div class="wb">{episode_html(self.trajectory, task)}</div>'
+        return boxed(episode_html(self.trajectory, task))
 
 
 def _listed(trajectories: Group | Trajectory | Sequence[Trajectory]) -> tuple[Trajectory, ...]:
