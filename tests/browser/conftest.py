@@ -22,6 +22,10 @@ CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 PATIENCE_MS = 240_000
+STARTED = """() => {
+    const prompt = document.querySelector('.jp-Notebook .jp-CodeCell .jp-InputPrompt');
+    return prompt && !/^\\[\\s*\\]/.test(prompt.textContent);
+}"""
 
 
 @contextlib.contextmanager
@@ -102,14 +106,20 @@ def note_outside(found, url):
 def run_all(page):
     """A function from a lab's address and a notebook's name: opens it and runs every cell."""
 
+    from playwright.sync_api import TimeoutError
+
     def run(lab, name):
         page.goto(f"{lab}/lab/tree/{name}?reset&token={TOKEN}")
         page.wait_for_selector(".jp-NotebookPanel .jp-Notebook .jp-Cell")
         idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
         page.wait_for_selector(idle, state="attached")
         page.locator(".jp-NotebookPanel .jp-Notebook").first.click(position={"x": 20, "y": 5})
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
+        for _ in range(10):  # JupyterLab drops the command while the kernel is still connecting
+            page.get_by_role("menuitem", name="Run", exact=True).click()
+            page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
+            with contextlib.suppress(TimeoutError):
+                return page.wait_for_function(STARTED, timeout=PATIENCE_MS / 10)
+        raise AssertionError("JupyterLab did not run the first cell")
 
     return run
 

@@ -50,17 +50,15 @@ def test_a_slider_moved_by_keyboard_redraws_and_a_click_opens_a_rollout(
 
     for _ in range(11):  # below -1 no edited tests are worth it
         page.keyboard.press("ArrowLeft")
-    last = see_text(r"^[\d,]+ of 1,152 rollouts are paid but wrong")
     page.wait_for_function("() => document.body.innerText.includes('tampering × -1.05')")
     last = page.locator(SENTENCE).inner_text()
     assert int(last.split()[0]) < int(first.split()[0])
 
     choices = page.locator(".jp-OutputArea-output select[size]")
-    words = choices.locator("option").nth(1).inner_text()
+    words = choices.locator("option").nth(1).text_content().replace("\xa0", " ")
     choices.select_option(index=1)
     group, trajectory = words.split(":")[0].removeprefix("group ").split(" #")
-    see_text(rf"group {group}\b")
-    page.wait_for_function(f"() => document.body.innerText.includes('▸ ')")
+    page.wait_for_function("g => document.body.innerText.includes(`: group ${g}`)", arg=group)
     attempt = page.locator(".jp-OutputArea-output input[type=number]").last
     page.wait_for_function("([e, n]) => e.value === n", arg=[attempt.element_handle(), trajectory])
     shown = page.locator(".jp-OutputArea-output").last.inner_text()

@@ -11,9 +11,7 @@ TOP = Path(__file__).resolve().parent.parent.parent
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
-def test_the_curve_moves_stop_stops_and_nothing_leaves_the_machine(
-    page, lab_on, run_all, see_text
-):
+def test_the_curve_moves_stop_stops_and_nothing_leaves_the_machine(page, lab_on, run_all, see_text):
     text = (TOP / "notebooks" / NOTEBOOK).read_text("utf-8")
     assert text.count("fast=3") == 1  # RL iterations: the run is to be small but long
     run_all(lab_on(NOTEBOOK, text.replace("fast=3", "fast=500")), NOTEBOOK)
