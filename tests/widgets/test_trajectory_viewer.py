@@ -134,7 +134,7 @@ def test_buttons_and_the_number_box_move_between_attempts(viewer):
     assert viewer.index == 3 and viewer._after.disabled
     viewer._after.click()
     viewer._before.click()
-    assert viewer.index == 2 and viewer.text == "Attempt 2 of 0 to 3"
+    assert viewer.index == 2 and viewer.text == "by-hand: attempt 2 of 0 to 3"
 
 
 def test_an_index_that_does_not_exist_is_refused(viewer):

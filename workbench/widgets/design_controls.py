@@ -76,13 +76,7 @@ class DesignControls(ipywidgets.VBox):
 
     def _laid_out(self, title: str) -> list[ipywidgets.Widget]:
         heading = ipywidgets.HTML(f'<div class="wb"><b>{text(title)}</b></div>')
-        rows = [
-            ipywidgets.HBox(
-                row.controls,
-                layout={"flex_flow": "row wrap", "align_items": "center", "width": "100%"},
-            )
-            for row in self._rows.values()
-        ]
+        rows = [row.laid_out() for row in self._rows.values()]
         last = ipywidgets.HBox(
             [self._normalised, self._reset],
             layout={"flex_flow": "row wrap", "justify_content": "space-between"},
@@ -193,12 +187,12 @@ class _Row:
             on=ipywidgets.Checkbox(
                 description=line(f"{c.name} = {shown}", 60), indent=False,
                 tooltip=line(f"{c.name} = {shown}: whether it is part of the design", 300),
-                layout={"flex": "1 1 210px", "width": "auto"},
+                layout={"flex": "1 1 170px", "width": "auto"},
             ),
             slider=ipywidgets.FloatSlider(
                 min=-RANGE, max=RANGE, step=0.05, readout=False, description="weight",
                 tooltip=line(f"weight of {c.name}; arrow keys move it"),
-                layout={"flex": "1 1 170px", "width": "auto"},
+                layout={"flex": "1 1 130px", "width": "auto"},
                 style={"description_width": "50px"},
             ),
             box=ipywidgets.FloatText(
@@ -220,6 +214,14 @@ class _Row:
     @property
     def controls(self) -> list[ipywidgets.Widget]:
         return [self.on, self.blocks, self.slider, self.box, self.gates]
+
+    def laid_out(self) -> ipywidgets.HBox:
+        """One line where there is room, else two."""
+        halves = (
+            ipywidgets.HBox([self.on, self.blocks], layout={"flex": "1 1 300px"}),
+            ipywidgets.HBox([self.slider, self.box, self.gates], layout={"flex": "2 1 400px"}),
+        )
+        return ipywidgets.HBox(halves, layout={"flex_flow": "row wrap", "width": "100%"})
 
     def show(self, mix: Mix, name: str) -> None:
         weight = mix.weights[name]

@@ -17,7 +17,7 @@ from workbench.plots import episode
 from workbench.records import Group, RewardBreakdown, Task, Trajectory
 from workbench.rewards import RewardDesign
 from workbench.widgets.episode_html import episode_html, reward_html
-from workbench.widgets.markup import STYLE, boxed, page
+from workbench.widgets.markup import STYLE, boxed, line, page
 
 
 class TrajectoryViewer(ipywidgets.VBox):
@@ -149,7 +149,7 @@ class TrajectoryViewer(ipywidgets.VBox):
 
     def _draw(self) -> None:
         last = len(self.trajectories) - 1
-        self.text = f"Attempt {self.index} of 0 to {last}"
+        self.text = f"{line(self.trajectory.task_id)}: attempt {self.index} of 0 to {last}"
         self._line.value = f"of 0 to {last}"
         self._number.max = last
         self._number.value = self.index
