@@ -55,6 +55,8 @@ def test_any_design_gives_bit_for_bit_what_it_gives_one_at_a_time(make_trajector
         scores = Scores.of(groups, [task], design)
         one_by_one = totals(design.score_groups(groups, [task]))
         assert np.array_equal(scores.grid(scores.rewards()), one_by_one, equal_nan=True)
+        flat = [b for row in design.score_groups(groups, [task]) for b in row]
+        assert [scores.breakdown(row) for row in range(sum(sizes))] == flat
         other = design.with_weights(a=0.7)
         one_by_one = totals(other.score_groups(groups, [task]))
         assert np.array_equal(scores.grid(scores.rewards({"a": 0.7})), one_by_one, equal_nan=True)

@@ -161,9 +161,19 @@ def episode_side_by_side(
         _column(trajectory, label, statement)
         for trajectory, label in zip((before, after), labels, strict=True)
     ]
+    return _drawn(columns)
+
+
+def episode(trajectory: Trajectory, *, label: str = "", statement: str = "") -> Figure:
+    """One episode as a column of text: commands, answers, change made, verdict."""
+    return _drawn([_column(trajectory, label or trajectory.task_id, statement)])
+
+
+def _drawn(columns: Sequence[list[tuple[str, dict]]]) -> Figure:
     num_lines = max(len(column) for column in columns)
     figure = style.new_figure(0.155 * num_lines + 0.15)
-    for axes, column in zip(figure.subplots(1, 2), columns, strict=True):
+    panels = figure.subplots(1, len(columns), squeeze=False)[0]
+    for axes, column in zip(panels, columns, strict=True):
         axes.set_axis_off()
         axes.set(xlim=(0, 1), ylim=(num_lines, -0.2))
         for row, (text, look) in enumerate(column):

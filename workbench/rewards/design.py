@@ -141,12 +141,16 @@ class RewardDesign:
         return [number(c.name, c.component(trajectory, task)) for c in self.components]
 
     def score(self, trajectory: Trajectory, task: Task) -> RewardBreakdown:
-        """The reward of one trajectory and where it came from.
+        """The reward of one trajectory and where it came from. Errors as for `raw`."""
+        return self.breakdown(self.raw(trajectory, task))
+
+    def breakdown(self, raw: Sequence[float | None]) -> RewardBreakdown:
+        """The reward that follows from what the components returned, in order; none is called.
 
         The total is None if a component is None that is neither optional nor behind a closed
-        gate: the trajectory cannot be judged. Errors as for `raw`.
+        gate: the trajectory cannot be judged.
         """
-        values = dict(zip((c.name for c in self.components), self.raw(trajectory, task)))
+        values = dict(zip((c.name for c in self.components), raw))
         parts = tuple(_part(c, values) for c in self.components)
         judged = [part for part in parts if not part.omitted]
         blocked = tuple(

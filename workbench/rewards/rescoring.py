@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from workbench.credit import decoupled_advantages, group_advantages, leave_one_out
-from workbench.records import Group, Task
+from workbench.records import Group, RewardBreakdown, Task
 from workbench.rewards.design import RewardDesign, StoredRun, task_of
 from workbench.rewards.outcomes import all_pass
 from workbench.rewards.rules import COLUMNS, WeightedComponent
@@ -145,6 +145,11 @@ class Scores:
         counted = np.where(np.isnan(rewards)[:, :, None], np.nan, self.grid(counted))
         weights = [c.weight for c in self.design.components]
         return self.flat(decoupled_advantages(counted, weights, ddof=ddof))
+
+    def breakdown(self, row: int) -> RewardBreakdown:
+        """What `RewardDesign.score` gives for one row, of what was computed; nothing is called."""
+        values = self.raw[row].tolist()
+        return self.design.breakdown([None if math.isnan(v) else v for v in values])
 
     def truth(self, suite: str = "hidden") -> np.ndarray:
         """(N,) 1.0 where every test of `suite` passed, else 0.0; NaN where that is not known."""

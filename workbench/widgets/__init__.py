@@ -4,5 +4,7 @@ Stage: reading. In: a running or finished run; out: a widget and, by `.figure()`
 """
 
 from workbench.widgets.live_curve import LiveCurve
+from workbench.widgets.reward_mixer import RewardMixer
+from workbench.widgets.trajectory_viewer import TrajectoryViewer
 
-__all__ = ["LiveCurve"]
+__all__ = ["LiveCurve", "RewardMixer", "TrajectoryViewer"]
