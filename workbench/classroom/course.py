@@ -31,7 +31,7 @@ from workbench.classroom.notebooks import (
 
 SCHEMA_VERSION = 3
 """Of nbgrader's cell metadata."""
-CHECKS = ("run", "same_as", "grade_cases", "grade_reward", "grade_grader")
+CHECKS = ("run", "same_as", "grade_cases", "grade_design", "grade_reward", "grade_grader")
 """Functions of `checks` that judge an exercise."""
 
 CONFIG = '''"""nbgrader's settings for this course; written by `python3 -m workbench nbgrader`."""
