@@ -2,19 +2,20 @@
 
 import pytest
 import torch
-from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import parse_response
 
+from workbench.adapters import as_dataset, as_reward, as_rewards, environment_factory
 from workbench.environments import parse_command
 from workbench.episodes import rollout_many
 from workbench.policies import CausalLMPolicy, build_model, build_tokenizer, open_policy
 from workbench.policies.causal_lm import SHIPPED
 from workbench.policies.wire import prompt_ids
+from workbench.rewards import RewardDesign, all_pass, tampered
 from workbench.tasks import load_tasks
-from workbench.trl_bridge import bugfix_environment, dataset_rows
 
 NO_POLICY = not (SHIPPED / "tiny").is_dir()
+HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
 TASKS = load_tasks("bugfix", split="train", count=4)
 
 
@@ -68,9 +69,9 @@ def trained(folder, sandbox, tmp_path_factory):
     trainer = Watched(
         model=folder,
         args=args,
-        train_dataset=Dataset.from_list(dataset_rows(TASKS)),
+        train_dataset=as_dataset(TASKS, conversational=True),
         reward_funcs=even_share,
-        environment_factory=bugfix_environment(TASKS, sandbox),
+        environment_factory=environment_factory(TASKS, sandbox, HONEST),
     )
     before = {name: p.detach().clone() for name, p in trainer.model.named_parameters()}
     trainer.train()
@@ -92,7 +93,7 @@ def test_one_update_changes_the_weights_and_rewards_come_from_the_environment(tr
     trainer, before = trained
     log = next(entry for entry in trainer.state.log_history if "grad_norm" in entry)
     assert log["grad_norm"] > 0
-    assert -1.0 <= log["rewards/BugfixEnvironment/mean"] <= 1.0
+    assert -1.0 <= log["rewards/RewardedEnvironment/mean"] <= 1.0
     assert any(not torch.equal(p, before[n]) for n, p in trainer.model.named_parameters())
 
 
@@ -101,10 +102,10 @@ def test_trl_feeds_and_masks_exactly_the_wire_ids(trained):
     trainer, _ = trained
     tokenizer = trainer.processing_class
     for prompt, completion, mask, environment in trainer.generated:
-        statement = environment._environment.task.statement
+        statement = environment.attempt.statement
         assert prompt == prompt_ids(tokenizer, "task", statement, first=True)
         told = [ids for m, ids in segments(completion, mask) if m == 0]
-        heard = [turn.observation for turn in environment._turns][: len(told)]
+        heard = [turn.observation for turn in environment.attempt.turns][: len(told)]
         assert told == [prompt_ids(tokenizer, "obs", text) for text in heard]
 
 
@@ -114,9 +115,9 @@ def test_a_rollout_ends_with_the_command_that_ends_the_episode(trained):
     tokenizer = trainer.processing_class
     for _, completion, mask, environment in trainer.generated:
         said = [tokenizer.decode(ids) for m, ids in segments(completion, mask) if m == 1]
-        texts = [turn.action.text + tokenizer.eos_token for turn in environment._turns]
+        texts = [turn.action.text + tokenizer.eos_token for turn in environment.attempt.turns]
         assert said[: len(texts)] == texts
-        if environment._environment.stop_reason in ("submitted", "max_turns"):
+        if environment.attempt.environment.stop_reason in ("submitted", "max_turns"):
             assert len(said) == len(texts)
 
 

@@ -1,0 +1,19 @@
+"""The same reward and environment in other libraries' signatures, and the way back.
+
+Stage: beside the loop, above grading, rewards and environments. A design, tasks and a sandbox go
+in; what TRL, verifiers or gymnasium call comes out. docs/adapters.md has a snippet for each and
+says what is not carried over.
+"""
+
+from workbench.adapters.answers import code_of
+from workbench.adapters.trl_environment import as_dataset, environment_factory
+from workbench.adapters.trl_rewards import as_async_reward, as_reward, as_rewards
+
+__all__ = [
+    "as_async_reward",
+    "as_dataset",
+    "as_reward",
+    "as_rewards",
+    "code_of",
+    "environment_factory",
+]

@@ -1,0 +1,142 @@
+"""What all adapters of rewards share: find the task, grade the completion, score the trajectory.
+
+Stage: adapters. Completions go in, trajectories with their reward breakdowns come out, as many at
+a time as the sandbox has workers. Several functions of one design that are asked about the same
+completions share one judgement: the code runs once. Left out: what each library wants returned.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.adapters.attempt import Attempt, replay
+from workbench.records import RewardBreakdown, Task, Trajectory
+from workbench.rewards import RewardDesign
+from workbench.sandbox import Sandbox
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One completion, graded and scored."""
+
+    trajectory: Trajectory
+    """What was done, and what grading found."""
+    reward: RewardBreakdown
+    """What it is paid; the total is None if it cannot be judged."""
+
+
+class Judge:
+    """A design, its tasks by id, and where their code runs. Safe to call from any thread."""
+
+    def __init__(
+        self,
+        design: RewardDesign,
+        tasks: Iterable[Task],
+        sandbox: Sandbox | Callable[[], Sandbox],
+        *,
+        remembered: int = 4,
+    ) -> None:
+        """A judge with nothing judged yet.
+
+        Args:
+            sandbox: an open one, or a function that opens one when first needed, in the process
+                that scores; only with the second can this be sent to another process.
+            remembered: judgements kept for the functions that ask for the same.
+        """
+        self.design = design
+        self.tasks = {task.task_id: task for task in tasks}
+        self._given, self._remembered = sandbox, remembered
+        self._prepare()
+
+    def task(self, task_id: str) -> Task:
+        """The task of that id. Raises ValueError if it was not given."""
+        if task_id not in self.tasks:
+            raise ValueError(
+                f"no task {task_id!r} among the {len(self.tasks)} given; give the tasks the "
+                "dataset was made from"
+            )
+        return self.tasks[task_id]
+
+    def replay(self, task_id: str, completion: Any, ids: Sequence[int] = ()) -> Attempt:
+        """The attempt that a completion records (see `attempt.replay`), not yet graded."""
+        return replay(self.task(task_id), completion, self.sandbox, ids)
+
+    def judge(self, attempts: Iterable[Callable[[], Attempt]]) -> list[Judged]:
+        """Play, grade and score many attempts in parallel; in the given order."""
+        with ThreadPoolExecutor(self.sandbox.workers, "judging") as pool:
+            return list(pool.map(self._judged, attempts))
+
+    def shared(
+        self, key: Hashable, kept: Any, work: Callable[[], list[Judged]]
+    ) -> list[Judged]:
+        """What `work()` returned for this key, of the last few; others wait for the first.
+
+        kept: held as long as the key is, for a key made of its identity.
+        """
+        with self._lock:
+            for known, _, future in self._recent:
+                if known == key:
+                    break
+            else:
+                future, known = Future(), None
+                self._recent.append((key, kept, future))
+        if known is None:
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+        return future.result()
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The open sandbox."""
+        with self._lock:
+            if self._opened is None:
+                given = self._given
+                self._opened = given if isinstance(given, Sandbox) else given()
+            return self._opened
+
+    def _judged(self, attempt: Callable[[], Attempt]) -> Judged:
+        played = attempt()
+        trajectory = played.trajectory
+        return Judged(trajectory, self.design.score(trajectory, played.task))
+
+    def _prepare(self) -> None:
+        """What is not sent to another process."""
+        self._lock = threading.Lock()
+        self._opened: Sandbox | None = None
+        self._recent: deque = deque(maxlen=self._remembered)
+
+    def __getstate__(self) -> tuple:
+        if isinstance(self._given, Sandbox):
+            raise TypeError(
+                "an open sandbox cannot be sent to another process; give a function that opens "
+                "one there: functools.partial(open_sandbox, 'auto', workers=2)"
+            )
+        return self.design, self.tasks, self._given, self._remembered
+
+    def __setstate__(self, state: tuple) -> None:
+        self.design, self.tasks, self._given, self._remembered = state
+        self._prepare()
+
+
+def check_is_a_sum(reward: RewardBreakdown) -> None:
+    """Raises ValueError if the total is not the weighted sum of the parts.
+
+    Libraries that take one function and one weight a component can only add.
+    """
+    if reward.total is None:
+        return
+    added = math.fsum(p.raw * p.weight for p in reward.parts if p.raw is not None)
+    if not math.isclose(added, reward.total, rel_tol=1e-9, abs_tol=1e-12):
+        raise ValueError(
+            f"this design pays {reward.total}, which is not the weighted sum of its components "
+            f"({added}): one function a component cannot carry that; use as_reward, which gives "
+            "the total"
+        )
