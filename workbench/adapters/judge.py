@@ -80,18 +80,17 @@ class Judge:
         kept: held as long as the key is, for a key made of its identity.
         """
         with self._lock:
-            for known, _, future in self._recent:
-                if known == key:
-                    break
-            else:
-                future, known = Future(), None
-                self._recent.append((key, kept, future))
-        if known is None:
-            try:
-                future.set_result(work())
-            except BaseException as error:
-                future.set_exception(error)
-        return future.result()
+            known = next((future for other, _, future in self._recent if other == key), None)
+            if known is None:
+                mine: Future = Future()
+                self._recent.append((key, kept, mine))
+        if known is not None:
+            return known.result()
+        try:
+            mine.set_result(work())
+        except BaseException as error:
+            mine.set_exception(error)
+        return mine.result()
 
     @property
     def sandbox(self) -> Sandbox:
