@@ -2,32 +2,19 @@
 
 import pytest
 import torch
-from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOTrainer
 from trl.chat_template_utils import parse_response
 
-from workbench.adapters import as_dataset, as_reward, as_rewards, environment_factory
+from tests.adapters.conftest import BUGFIX, HONEST
+from workbench.adapters import as_dataset, environment_factory
 from workbench.environments import parse_command
 from workbench.episodes import rollout_many
-from workbench.policies import CausalLMPolicy, build_model, build_tokenizer, open_policy
+from workbench.policies import open_policy
 from workbench.policies.causal_lm import SHIPPED
 from workbench.policies.wire import prompt_ids
-from workbench.rewards import RewardDesign, all_pass, tampered
 from workbench.tasks import load_tasks
 
 NO_POLICY = not (SHIPPED / "tiny").is_dir()
-HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
-TASKS = load_tasks("bugfix", split="train", count=4)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The shipped policy's folder; an untrained one's until there is one."""
-    if not NO_POLICY:
-        return str(SHIPPED / "tiny")
-    path = tmp_path_factory.mktemp("policy")
-    tokenizer = build_tokenizer([task.statement for task in TASKS])
-    CausalLMPolicy(build_model(tokenizer, layers=1), tokenizer).save(path)
-    return str(path)
 
 
 class Watched(GRPOTrainer):
@@ -40,38 +27,19 @@ class Watched(GRPOTrainer):
 
 
 @pytest.fixture(scope="module")
-def trained(folder, sandbox, tmp_path_factory):
+def trained(folder, sandbox, grpo_config):
     """(trainer after one update, weights before it)."""
 
     def even_share(completion_ids, **_):
         """Differs between any two rollouts, so that no group is tied."""
         return [sum(i % 2 == 0 for i in ids) / len(ids) for ids in completion_ids]
 
-    args = GRPOConfig(
-        output_dir=str(tmp_path_factory.mktemp("trl")),
-        use_cpu=True,
-        bf16=False,
-        gradient_checkpointing=False,
-        report_to="none",
-        save_strategy="no",
-        disable_tqdm=True,
-        logging_steps=1,
-        max_steps=1,
-        per_device_train_batch_size=8,
-        num_generations=4,
-        max_completion_length=384,
-        max_tool_calling_iterations=8,
-        temperature=1.0,
-        top_k=0,
-        learning_rate=1e-3,
-        seed=0,
-    )
     trainer = Watched(
         model=folder,
-        args=args,
-        train_dataset=as_dataset(TASKS, conversational=True),
+        args=grpo_config(max_completion_length=384, max_tool_calling_iterations=8),
+        train_dataset=as_dataset(BUGFIX, conversational=True),
         reward_funcs=even_share,
-        environment_factory=environment_factory(TASKS, sandbox, HONEST),
+        environment_factory=environment_factory(BUGFIX, sandbox, HONEST),
     )
     before = {name: p.detach().clone() for name, p in trainer.model.named_parameters()}
     trainer.train()

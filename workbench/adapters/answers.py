@@ -23,16 +23,16 @@ _FENCED = re.compile(r"^ {0,3}```[^`\n]*\n(.*?)^ {0,3}```[ \t]*$", re.DOTALL | r
 
 
 def code_of(text: str) -> str:
-    """The text inside the last closed fence (three backticks on a line of their own), whatever
-    language it names; the whole text if there is none.
+    """The text between the lines of the last closed fence (three backticks), whatever language it
+    names; the whole text if there is none.
 
     >>> code_of("Try this:\\n```python\\nx = 1\\n```\\nDone.")
-    'x = 1\\n'
+    'x = 1'
     >>> code_of("    return 1")
     '    return 1'
     """
     blocks = _FENCED.findall(text)
-    return blocks[-1] if blocks else text
+    return blocks[-1].removesuffix("\n") if blocks else text
 
 
 def answer_of(task: Task, text: str) -> str:
