@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.adapters.attempt import Attempt, replay
+from workbench.adapters.opening import Opening
 from workbench.records import RewardBreakdown, Task, Trajectory
 from workbench.rewards import RewardDesign
 from workbench.sandbox import Sandbox
@@ -51,7 +52,7 @@ class Judge:
         """
         self.design = design
         self.tasks = {task.task_id: task for task in tasks}
-        self._given, self._remembered = sandbox, remembered
+        self._opening, self._remembered = Opening(sandbox), remembered
         self._prepare()
 
     def task(self, task_id: str) -> Task:
@@ -95,11 +96,7 @@ class Judge:
     @property
     def sandbox(self) -> Sandbox:
         """The open sandbox."""
-        with self._lock:
-            if self._opened is None:
-                given = self._given
-                self._opened = given if isinstance(given, Sandbox) else given()
-            return self._opened
+        return self._opening.sandbox
 
     def _judged(self, attempt: Callable[[], Attempt]) -> Judged:
         played = attempt()
@@ -109,19 +106,13 @@ class Judge:
     def _prepare(self) -> None:
         """What is not sent to another process."""
         self._lock = threading.Lock()
-        self._opened: Sandbox | None = None
         self._recent: deque = deque(maxlen=self._remembered)
 
     def __getstate__(self) -> tuple:
-        if isinstance(self._given, Sandbox):
-            raise TypeError(
-                "an open sandbox cannot be sent to another process; give a function that opens "
-                "one there: functools.partial(open_sandbox, 'auto', workers=2)"
-            )
-        return self.design, self.tasks, self._given, self._remembered
+        return self.design, self.tasks, self._opening, self._remembered
 
     def __setstate__(self, state: tuple) -> None:
-        self.design, self.tasks, self._given, self._remembered = state
+        self.design, self.tasks, self._opening, self._remembered = state
         self._prepare()
 
 

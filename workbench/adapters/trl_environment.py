@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.adapters.attempt import Attempt
+from workbench.adapters.opening import Opening
 from workbench.records import Task, Trajectory
 from workbench.rewards import RewardDesign
 
@@ -52,7 +53,7 @@ def as_dataset(
 
 def environment_factory(
     tasks: Iterable[Task],
-    sandbox: Sandbox,
+    sandbox: Sandbox | Callable[[], Sandbox],
     design: RewardDesign | None = None,
     max_turns: int = 8,
 ) -> Callable[[], WorkspaceEnvironment]:
@@ -60,6 +61,8 @@ def environment_factory(
 
     Args:
         tasks: every task that a dataset row may name in its column `task_id`.
+        sandbox: an open one, or, for a trainer that rolls out in another process, a function that
+            opens one there; all environments share it.
         design: scores the finished episode, logged by TRL as `rewards/RewardedEnvironment`. None =
             the environment has no reward of its own: give `reward_funcs=as_reward(...)` or
             `as_rewards(...)`, which score its episode and log each component.
@@ -67,8 +70,8 @@ def environment_factory(
     """
     by_id = {task.task_id: task for task in tasks}
     if design is None:
-        return functools.partial(WorkspaceEnvironment, by_id, sandbox, max_turns)
-    return functools.partial(RewardedEnvironment, by_id, sandbox, max_turns, design)
+        return functools.partial(WorkspaceEnvironment, by_id, Opening(sandbox), max_turns)
+    return functools.partial(RewardedEnvironment, by_id, Opening(sandbox), max_turns, design)
 
 
 class WorkspaceEnvironment:
@@ -78,8 +81,8 @@ class WorkspaceEnvironment:
     property.
     """
 
-    def __init__(self, tasks: Mapping[str, Task], sandbox: Sandbox, max_turns: int):
-        self._tasks, self._sandbox, self._max_turns = tasks, sandbox, max_turns
+    def __init__(self, tasks: Mapping[str, Task], opening: Opening, max_turns: int):
+        self._tasks, self._opening, self._max_turns = tasks, opening, max_turns
 
     @property
     def attempt(self) -> Attempt:
@@ -99,7 +102,8 @@ class WorkspaceEnvironment:
                 f"no task {task_id!r} among the {len(self._tasks)} given; give "
                 "environment_factory the tasks the dataset was made from"
             )
-        self._attempt = Attempt(self._tasks[task_id], self._sandbox, max_turns=self._max_turns)
+        task, sandbox = self._tasks[task_id], self._opening.sandbox
+        self._attempt = Attempt(task, sandbox, max_turns=self._max_turns)
         told = prompt and prompt[-1]["content"]
         return None if told else self._attempt.statement
 
@@ -162,9 +166,9 @@ class RewardedEnvironment(WorkspaceEnvironment):
     """A workspace that scores its own episode."""
 
     def __init__(
-        self, tasks: Mapping[str, Task], sandbox: Sandbox, max_turns: int, design: RewardDesign
+        self, tasks: Mapping[str, Task], opening: Opening, max_turns: int, design: RewardDesign
     ):
-        super().__init__(tasks, sandbox, max_turns)
+        super().__init__(tasks, opening, max_turns)
         self._design = design
 
     def get_reward(self) -> float | None:
