@@ -1,5 +1,7 @@
 """Rollouts of two suites, graded once by our own loop: what every adapter must agree with."""
 
+import sys
+import types
 from dataclasses import replace
 
 import pytest
@@ -68,6 +70,31 @@ def rollouts(sandbox):
 def expected(rollouts):
     """One RewardBreakdown a rollout."""
     return [DESIGN.score(trajectory, task) for task, trajectory in rollouts]
+
+
+@pytest.fixture
+def notebook_folder(tmp_path, monkeypatch):
+    """The folder a notebook lies in: the current one, from which Python imports."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def notebook(notebook_folder, monkeypatch):
+    """Runs a cell's text as a notebook does; returns the notebook's names."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    main = types.ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    shell = InteractiveShell.instance(user_module=main)
+
+    def run(text):
+        shell.run_cell(text).raise_error()
+        return shell.user_ns
+
+    yield run
+    InteractiveShell.clear_instance()
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,8 @@ import json
 import pickle
 import subprocess
 import sys
-import types
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 from workbench.adapters import save_as_module
 from workbench.rewards import RewardDesign, all_pass, turn_penalty
@@ -24,26 +22,16 @@ LIMIT = 10
 
 
 @pytest.fixture
-def cell(monkeypatch):
-    """Runs a cell's text, as a notebook does, and gives what it defines."""
-    main = types.ModuleType("__main__")
-    monkeypatch.setitem(sys.modules, "__main__", main)
-    shell = InteractiveShell.instance(user_module=main)
-    shell.run_cell(FIRST).raise_error()
-
-    def run(text, name):
-        shell.run_cell(text).raise_error()
-        return shell.user_ns[name]
-
-    yield run
-    InteractiveShell.clear_instance()
+def cell(notebook):
+    """Runs a cell's text and gives what it defines."""
+    notebook(FIRST)
+    return lambda text, name: notebook(text)[name]
 
 
 @pytest.fixture
-def path(tmp_path, monkeypatch):
-    """Where the module goes: the notebook's folder, from which Python imports."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path / "saved_reward.py"
+def path(notebook_folder):
+    """Where the module goes."""
+    yield notebook_folder / "saved_reward.py"
     sys.modules.pop("saved_reward", None)
 
 
@@ -121,8 +109,8 @@ def test_a_design_of_the_package_alone_needs_no_notebook(path):
 REFUSED = {
     "lambda": ("reward = lambda completions, **_: [1.0]", "a lambda has no name .* write `def`"),
     "closure": (
-        "def make(scale):\n    def reward(completions):\n        return [scale]\n    return reward\n"
-        "reward = make(2)",
+        "def make(scale):\n    def reward(completions):\n        return [scale]\n"
+        "    return reward\nreward = make(2)",
         r"make.<locals>.reward is a closure over \['scale'\], .* as default values",
     ),
     "value": (

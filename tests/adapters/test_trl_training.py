@@ -3,7 +3,6 @@
 import json
 import sys
 import threading
-import types
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -95,17 +94,9 @@ def reward(completions, **kwargs):
 
 
 @pytest.fixture
-def notebook(tmp_path, monkeypatch):
-    """`reward` as a cell defines it, in a `__main__` that no other process has."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    main = types.ModuleType("__main__")
-    monkeypatch.setitem(sys.modules, "__main__", main)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    shell = InteractiveShell.instance(user_module=main)
-    shell.run_cell(REWARD).raise_error()
-    yield shell.user_ns["reward"]
-    InteractiveShell.clear_instance()
+def reward(notebook):
+    """REWARD as a cell defines it: of a `__main__` that no other process has."""
+    yield notebook(REWARD)["reward"]
     sys.modules.pop("my_reward", None)
 
 
@@ -177,9 +168,9 @@ def opens_one():
 
 
 def test_the_asynchronous_trainer_s_process_scores_with_a_saved_reward_and_a_design(
-    worker, notebook, tmp_path
+    worker, reward, notebook_folder
 ):
-    saved = save_as_module(notebook, tmp_path / "my_reward.py")
+    saved = save_as_module(reward, notebook_folder / "my_reward.py")
     running = worker([saved, as_reward(DESIGN, FUNCTIONS, opens_one)])
     running.start()
     sample = running.rollout_buffer.get(timeout=120)
@@ -197,8 +188,8 @@ def test_the_asynchronous_trainer_s_process_plays_our_environment(worker):
     assert sample.metrics["rewards/RewardedEnvironment"] == 0.0
 
 
-def test_what_is_not_saved_does_not_arrive_there(worker, notebook):
+def test_what_is_not_saved_does_not_arrive_there(worker, reward):
     with pytest.raises(TypeError, match="must be picklable"):
         worker([lambda completions, **_: [1.0]]).start()
     with pytest.raises(RuntimeError, match="child exited during init"):
-        worker([notebook]).start()
+        worker([reward]).start()
