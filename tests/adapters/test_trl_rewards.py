@@ -4,6 +4,7 @@ import asyncio
 import functools
 import pickle
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -86,8 +87,30 @@ def test_functions_of_one_design_share_one_execution():
         call = {"completions": completions, "task_id": [TASK.task_id] * 2}
         assert [f(**call) for f in functions] == [[1.0, 0.0], [1.0, 1.0]]
         assert box.stats.executions == 2
-        functions[0](**call | {"completions": list(completions)})  # another batch
+        completions[0] = WRONG  # the same list, and other completions
+        assert [f(**call) for f in functions] == [[0.0, 0.0], [1.0, 1.0]]
         assert box.stats.executions == 4
+        assert functions[1](**call) == [1.0, 1.0]  # asked anew, run anew
+        assert box.stats.executions == 6
+
+
+def test_functions_asked_at_the_same_time_share_one_execution_too():
+    with open_sandbox("local", workers=2, reuse=False) as box:
+        functions, _ = as_rewards(DESIGN, [TASK], box)
+        call = {"completions": [RIGHT], "task_id": [TASK.task_id]}
+        with ThreadPoolExecutor(2) as pool:
+            answers = [pool.submit(f, **call) for f in functions]
+            assert [a.result() for a in answers] == [[1.0], [1.0]]
+        assert box.stats.executions == 1
+
+
+def test_an_error_is_not_remembered(sandbox):
+    functions, _ = as_rewards(DESIGN, [TASK], sandbox)
+    completions = [RIGHT]
+    with pytest.raises(ValueError, match="no task 'other'"):
+        functions[0](completions=completions, task_id=["other"])
+    assert functions[0]._judge._recent == {}
+    assert functions[0](completions=completions, task_id=[TASK.task_id]) == [1.0]
 
 
 def test_the_asynchronous_one_is_awaited_and_says_the_same(sandbox):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +31,16 @@ class Judged:
     """What it is paid; the total is None if it cannot be judged."""
 
 
+@dataclass
+class _Shared:
+    """A judgement that several functions ask for."""
+
+    future: Future
+    """Its result, once it is there."""
+    to_come: int
+    """How many functions have not asked yet."""
+
+
 class Judge:
     """A design, its tasks by id, and where their code runs. Safe to call from any thread."""
 
@@ -41,6 +50,7 @@ class Judge:
         tasks: Iterable[Task],
         sandbox: Sandbox | Callable[[], Sandbox],
         *,
+        sharers: int = 1,
         remembered: int = 4,
     ) -> None:
         """A judge with nothing judged yet.
@@ -48,11 +58,12 @@ class Judge:
         Args:
             sandbox: an open one, or a function that opens one when first needed, in the process
                 that scores; only with the second can this be sent to another process.
-            remembered: judgements kept for the functions that ask for the same.
+            sharers: how many functions ask for each judgement, once each.
+            remembered: judgements kept, at most, until the last of them has asked.
         """
         self.design = design
         self.tasks = {task.task_id: task for task in tasks}
-        self._opening, self._remembered = Opening(sandbox), remembered
+        self._opening, self._sharers, self._remembered = Opening(sandbox), sharers, remembered
         self._prepare()
 
     def task(self, task_id: str) -> Task:
@@ -73,25 +84,29 @@ class Judge:
         with ThreadPoolExecutor(self.sandbox.workers, "judging") as pool:
             return list(pool.map(self._judged, attempts))
 
-    def shared(
-        self, key: Hashable, kept: Any, work: Callable[[], list[Judged]]
-    ) -> list[Judged]:
-        """What `work()` returned for this key, of the last few; others wait for the first.
-
-        kept: held as long as the key is, for a key made of its identity.
-        """
+    def shared(self, key: Hashable, work: Callable[[], list[Judged]]) -> list[Judged]:
+        """What `work()` returns. Of the functions that ask with an equal key the first works, the
+        others wait for it; the last one makes it forgotten, and so does an error."""
+        if self._sharers == 1:
+            return work()
         with self._lock:
-            known = next((future for other, _, future in self._recent if other == key), None)
-            if known is None:
-                mine: Future = Future()
-                self._recent.append((key, kept, mine))
-        if known is not None:
-            return known.result()
-        try:
-            mine.set_result(work())
-        except BaseException as error:
-            mine.set_exception(error)
-        return mine.result()
+            shared = self._recent.get(key)
+            mine = shared is None
+            if mine:
+                shared = self._recent[key] = _Shared(Future(), self._sharers)
+                while len(self._recent) > self._remembered:
+                    del self._recent[next(iter(self._recent))]
+            shared.to_come -= 1
+            if shared.to_come == 0:
+                del self._recent[key]
+        if mine:
+            try:
+                shared.future.set_result(work())
+            except BaseException as error:
+                with self._lock:
+                    self._recent.pop(key, None)
+                shared.future.set_exception(error)
+        return shared.future.result()
 
     @property
     def sandbox(self) -> Sandbox:
@@ -106,13 +121,13 @@ class Judge:
     def _prepare(self) -> None:
         """What is not sent to another process."""
         self._lock = threading.Lock()
-        self._recent: deque = deque(maxlen=self._remembered)
+        self._recent: dict[Hashable, _Shared] = {}
 
     def __getstate__(self) -> tuple:
-        return self.design, self.tasks, self._opening, self._remembered
+        return self.design, self.tasks, self._opening, self._sharers, self._remembered
 
     def __setstate__(self, state: tuple) -> None:
-        self.design, self.tasks, self._opening, self._remembered = state
+        self.design, self.tasks, self._opening, self._sharers, self._remembered = state
         self._prepare()
 
 

@@ -61,7 +61,7 @@ def as_rewards(
     that TRL does not pay it the sum of the others. Raises ValueError, when scoring, for a design
     whose total is no weighted sum.
     """
-    judge = Judge(design, tasks, sandbox)
+    judge = Judge(design, tasks, sandbox, sharers=len(design.components))
     functions = [TrlComponent(judge, index) for index in range(len(design.components))]
     return functions, [component.weight for component in design.components]
 
@@ -152,7 +152,8 @@ def _judged(
         strict=True,
     )
     attempts = [partial(_attempt, judge, *row) for row in rows]
-    return judge.shared(id(completions), completions, lambda: judge.judge(attempts))
+    key = repr((columns["task_id"], completions, completion_ids, environments))
+    return judge.shared(key, lambda: judge.judge(attempts))
 
 
 def _attempt(

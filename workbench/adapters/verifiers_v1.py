@@ -41,7 +41,8 @@ def as_taskset(
     """
     vf = needed("verifiers.v1")
     tasks = list(tasks)
-    judge = Judge(design, tasks, sandbox, remembered=REMEMBERED)
+    sharers = len(design.components)
+    judge = Judge(design, tasks, sandbox, sharers=sharers, remembered=REMEMBERED)
 
     class WorkbenchTask(vf.Task):
         key = property(lambda self: self.data.id)
@@ -87,7 +88,7 @@ def _judged(judge: Judge, trace: vf.Trace) -> Judged:
     if not completion:
         raise ValueError(f"{task_id}: expected a message of the model in the trace, got none")
     attempt = partial(judge.replay, task_id, completion, _sampled_ids(trace))
-    return judge.shared((trace.id, str(completion)), None, lambda: judge.judge([attempt]))[0]
+    return judge.shared((trace.id, repr(completion)), lambda: judge.judge([attempt]))[0]
 
 
 def _sampled_ids(trace: vf.Trace) -> Sequence[int]:
