@@ -2,31 +2,19 @@
 
 import pytest
 import torch
-from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOTrainer
 from trl.chat_template_utils import parse_response
 
+from tests.adapters.conftest import BUGFIX, HONEST
+from workbench.adapters import as_dataset, environment_factory
 from workbench.environments import parse_command
 from workbench.episodes import rollout_many
-from workbench.policies import CausalLMPolicy, build_model, build_tokenizer, open_policy
+from workbench.policies import open_policy
 from workbench.policies.causal_lm import SHIPPED
 from workbench.policies.wire import prompt_ids
 from workbench.tasks import load_tasks
-from workbench.trl_bridge import bugfix_environment, dataset_rows
 
 NO_POLICY = not (SHIPPED / "tiny").is_dir()
-TASKS = load_tasks("bugfix", split="train", count=4)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The shipped policy's folder; an untrained one's until there is one."""
-    if not NO_POLICY:
-        return str(SHIPPED / "tiny")
-    path = tmp_path_factory.mktemp("policy")
-    tokenizer = build_tokenizer([task.statement for task in TASKS])
-    CausalLMPolicy(build_model(tokenizer, layers=1), tokenizer).save(path)
-    return str(path)
 
 
 class Watched(GRPOTrainer):
@@ -39,38 +27,19 @@ class Watched(GRPOTrainer):
 
 
 @pytest.fixture(scope="module")
-def trained(folder, sandbox, tmp_path_factory):
+def trained(folder, sandbox, grpo_config):
     """(trainer after one update, weights before it)."""
 
     def even_share(completion_ids, **_):
         """Differs between any two rollouts, so that no group is tied."""
         return [sum(i % 2 == 0 for i in ids) / len(ids) for ids in completion_ids]
 
-    args = GRPOConfig(
-        output_dir=str(tmp_path_factory.mktemp("trl")),
-        use_cpu=True,
-        bf16=False,
-        gradient_checkpointing=False,
-        report_to="none",
-        save_strategy="no",
-        disable_tqdm=True,
-        logging_steps=1,
-        max_steps=1,
-        per_device_train_batch_size=8,
-        num_generations=4,
-        max_completion_length=384,
-        max_tool_calling_iterations=8,
-        temperature=1.0,
-        top_k=0,
-        learning_rate=1e-3,
-        seed=0,
-    )
     trainer = Watched(
         model=folder,
-        args=args,
-        train_dataset=Dataset.from_list(dataset_rows(TASKS)),
+        args=grpo_config(max_completion_length=384, max_tool_calling_iterations=8),
+        train_dataset=as_dataset(BUGFIX, conversational=True),
         reward_funcs=even_share,
-        environment_factory=bugfix_environment(TASKS, sandbox),
+        environment_factory=environment_factory(BUGFIX, sandbox, HONEST),
     )
     before = {name: p.detach().clone() for name, p in trainer.model.named_parameters()}
     trainer.train()
@@ -92,7 +61,7 @@ def test_one_update_changes_the_weights_and_rewards_come_from_the_environment(tr
     trainer, before = trained
     log = next(entry for entry in trainer.state.log_history if "grad_norm" in entry)
     assert log["grad_norm"] > 0
-    assert -1.0 <= log["rewards/BugfixEnvironment/mean"] <= 1.0
+    assert -1.0 <= log["rewards/RewardedEnvironment/mean"] <= 1.0
     assert any(not torch.equal(p, before[n]) for n, p in trainer.model.named_parameters())
 
 
@@ -101,10 +70,10 @@ def test_trl_feeds_and_masks_exactly_the_wire_ids(trained):
     trainer, _ = trained
     tokenizer = trainer.processing_class
     for prompt, completion, mask, environment in trainer.generated:
-        statement = environment._environment.task.statement
+        statement = environment.attempt.statement
         assert prompt == prompt_ids(tokenizer, "task", statement, first=True)
         told = [ids for m, ids in segments(completion, mask) if m == 0]
-        heard = [turn.observation for turn in environment._turns][: len(told)]
+        heard = [turn.observation for turn in environment.attempt.turns][: len(told)]
         assert told == [prompt_ids(tokenizer, "obs", text) for text in heard]
 
 
@@ -114,9 +83,9 @@ def test_a_rollout_ends_with_the_command_that_ends_the_episode(trained):
     tokenizer = trainer.processing_class
     for _, completion, mask, environment in trainer.generated:
         said = [tokenizer.decode(ids) for m, ids in segments(completion, mask) if m == 1]
-        texts = [turn.action.text + tokenizer.eos_token for turn in environment._turns]
+        texts = [turn.action.text + tokenizer.eos_token for turn in environment.attempt.turns]
         assert said[: len(texts)] == texts
-        if environment._environment.stop_reason in ("submitted", "max_turns"):
+        if environment.attempt.environment.stop_reason in ("submitted", "max_turns"):
             assert len(said) == len(texts)
 
 
