@@ -1,6 +1,7 @@
 """Rewards of a notebook as modules: cells are run by IPython, as a notebook's are."""
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -38,8 +39,13 @@ def path(notebook_folder):
 def elsewhere(path, expression):
     """What an expression of the module's names is in a fresh interpreter, as JSON."""
     code = f"import json; from saved_reward import *; print(json.dumps({expression}))"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     run = subprocess.run(
-        [sys.executable, "-c", code], cwd=path.parent, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        cwd=path.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
