@@ -13,13 +13,13 @@ from workbench.policies import MenuPolicy
 from workbench.records import Task, Trajectory
 
 PROBABILITIES = {
-    "look": 0.20,
-    "search": 0.15,
-    "run": 0.20,
-    "repair": 0.15,
-    "spoil": 0.10,
+    "look": 0.15,
+    "search": 0.10,
+    "run": 0.10,
+    "repair": 0.20,
+    "spoil": 0.05,
     "reword": 0.10,
-    "submit": 0.10,
+    "submit": 0.30,
 }
 """How often each move is made while nothing is known."""
 WHEN_GREEN = {"look": 0.05, "reword": 0.05, "spoil": 0.05, "submit": 0.85}
