@@ -26,8 +26,13 @@ def test_broadcast_puts_the_group_advantage_on_every_turn(by_hand):
     group = by_hand.of_lengths(3, 1, 2, 2)
     credit = broadcast(group, [1, 0, 0, 0], eps=0.0)
     same(credit, [[1.5] * 3, [-0.5], [-0.5] * 2, [-0.5] * 2])
-    rows = group_advantages(np.array([[1.0, 0, 0, 0]]))[0]
-    assert all((c == row).all() for c, row in zip(broadcast(group, [1, 0, 0, 0]), rows))
+
+
+def test_broadcast_is_the_group_advantage_bit_for_bit_also_of_a_whole_batch(by_hand):
+    rewards = np.random.default_rng(0).normal(size=(16, 8))
+    for row, expected in zip(rewards, group_advantages(rewards)):
+        credit = broadcast(by_hand.of_lengths(*range(1, 9)), row)
+        assert all((c == e).all() for c, e in zip(credit, expected))
 
 
 @pytest.mark.parametrize("scheme", [broadcast, return_to_go, transitions])
