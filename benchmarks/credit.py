@@ -26,6 +26,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -55,6 +56,7 @@ from workbench.credit import (
 )
 from workbench.evaluation import SOLVED
 from workbench.records import Group, Task
+from workbench.sandbox import Sandbox
 
 MAX_TURNS = 6
 MOVES = tuple(PROBABILITIES)
@@ -84,8 +86,34 @@ class Found:
     cost: Cost = Cost()
 
 
-def contestants(sandbox, seed: int) -> dict[str, tuple[Scheme, Prepare]]:
-    """Name -> (scheme, what makes its evidence)."""
+def centred(group: Group, rewards: np.ndarray) -> list[np.ndarray]:
+    """Broadcast in units of reward."""
+    return broadcast(group, rewards, scale="none")
+
+
+def anchors_only(group: Group, rewards: np.ndarray) -> list[np.ndarray]:
+    """The part of gigpo that compares turns."""
+    whole = gigpo(group, rewards, scale="none")
+    return [a - b for a, b in zip(whole, centred(group, rewards))]
+
+
+def shaped(group: Group, rewards: np.ndarray) -> list[np.ndarray]:
+    """A person's guess as potential: .8 once the tests were seen to pass, else the mean reward."""
+    start = float(np.mean(rewards))
+
+    def potential(trajectory, k):
+        return start + (0.8 - start) * seen_passing(trajectory, k)
+
+    return potential_shaping(group, rewards, potential=potential)
+
+
+def shaped_to_go(group: Group, rewards: np.ndarray) -> list[np.ndarray]:
+    """What shaping was made for: the shaped rewards from a turn on, the potential as baseline."""
+    return [discounted_returns(earned) for earned in shaped(group, rewards)]
+
+
+def contestants(sandbox: Sandbox, seed: int) -> dict[str, tuple[Scheme, Prepare | None]]:
+    """Name -> (scheme, what makes its evidence; None = the exact values are the evidence)."""
 
     def nothing(group: Group, task: Task) -> tuple[Group, Cost]:
         return group, Cost()
@@ -98,46 +126,24 @@ def contestants(sandbox, seed: int) -> dict[str, tuple[Scheme, Prepare]]:
     def replays(**options) -> Prepare:
         return lambda group, task: replay_subsets(group, task, sandbox, **options)
 
-    def broadcast_(group, rewards):
-        return broadcast(group, rewards, scale="none")
-
-    def shaped(group, rewards):
-        value = 0.8  # of having seen the tests pass; a guess, as a person would make it
-        start = float(np.mean(rewards))
-
-        def potential(trajectory, k):
-            return start + (value - start) * seen_passing(trajectory, k)
-
-        return potential_shaping(group, rewards, potential=potential)
-
-    def shaped_to_go(group, rewards):
-        return [discounted_returns(earned) for earned in shaped(group, rewards)]
-
+    to_go = partial(return_to_go, gamma=0.9)
+    few = dict(num_orders=4, seed=seed)
     return {
-        "broadcast": (broadcast_, nothing),
-        "transitions": (lambda g, r: transitions(g, r, scale="none"), nothing),
-        "return_to_go gamma .9": (lambda g, r: return_to_go(g, r, gamma=0.9), nothing),
-        "  same, turn_index": (
-            lambda g, r: return_to_go(g, r, gamma=0.9, baseline="turn_index"),
-            nothing,
-        ),
-        "gigpo": (lambda g, r: gigpo(g, r, scale="none"), nothing),
-        "  same, anchors only": (
-            lambda g, r: [a - b for a, b in zip(gigpo(g, r, scale="none"), broadcast_(g, r))],
-            nothing,
-        ),
+        "broadcast": (centred, nothing),
+        "transitions": (partial(transitions, scale="none"), nothing),
+        "return_to_go, gamma .9": (to_go, nothing),
+        "  same, turn_index": (partial(to_go, baseline="turn_index"), nothing),
+        "gigpo": (partial(gigpo, scale="none"), nothing),
+        "  same, anchors only": (anchors_only, nothing),
         "potential, the turn's change": (shaped, nothing),
         "  same, return to go": (shaped_to_go, nothing),
         "reroll x 2": (reroll_advantage, rerolls(2)),
         "reroll x 8": (reroll_advantage, rerolls(8)),
         "reroll x 32": (reroll_advantage, rerolls(32)),
         "deletion": (deletion, replays(subsets="without_one")),
-        "shapley, 4 orders": (
-            lambda g, r: shapley(g, r, num_orders=4, seed=seed),
-            replays(num_orders=4, seed=seed),
-        ),
+        "shapley, 4 orders": (partial(shapley, **few), replays(**few)),
         "shapley, exact": (shapley, replays()),
-        "exact advantage (truth)": (lambda g, r: reroll_advantage(g, r), None),
+        "exact advantage (truth)": (reroll_advantage, None),
     }
 
 
@@ -218,21 +224,25 @@ def main() -> None:
     direction = np.mean(results["exact advantage (truth)"].gradients, axis=0)
     num_attempts = len(truth)
     solved = int(sum(s.rewards.sum() for s in samples))
+    num_turns = sum(map(len, truth))
     print(
         f"{len(samples)} groups of {options.group_size}, {solved} of {num_attempts} attempts "
-        f"solved, {sum(map(len, truth)) / num_attempts:.1f} turns an attempt"
+        f"solved, {num_turns / num_attempts:.1f} turns an attempt"
     )
-    print(f"{'scheme':<31}{'rank':>6}{'first':>7}{'corr':>7}{'rmse':>7}{'noise':>7}", end="")
-    print(f"{'rollouts':>10}{'cpu ms':>8}")
+    heads = ("rank", "first", "corr", "rmse", "noise", "rollouts", "cpu ms")
+    print(f"{'scheme':<30}" + "".join(f"{head:>9}" for head in heads))
     for name, found in results.items():
         match = agreement(found.credit, truth)
-        print(
-            f"{name:<31}{np.mean(found.ranks):>6.2f}{np.mean(found.first):>7.0%}"
-            f"{match.correlation:>7.2f}{match.rmse:>7.3f}"
-            f"{noise(found.gradients, direction):>7.1f}"
-            f"{found.cost.num_rollouts / num_attempts:>10.1f}"
-            f"{1000 * found.cost.cpu_s / num_attempts:>8.1f}"
+        cells = (
+            f"{np.mean(found.ranks):.2f}",
+            f"{np.mean(found.first):.0%}",
+            f"{match.correlation:.2f}",
+            f"{match.rmse:.3f}",
+            f"{noise(found.gradients, direction):.1f}",
+            f"{found.cost.num_rollouts / num_attempts:.1f}",
+            f"{1000 * found.cost.cpu_s / num_attempts:.1f}",
         )
+        print(f"{name:<30}" + "".join(f"{cell:>9}" for cell in cells))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from workbench.policies import MenuPolicy, ScriptedPolicy
 
 def test_values_of_repair_or_submit_at_even_odds_by_hand(task, sandbox):
     """With n turns left: repaired 1/2, 3/4, ... of it is handed in; broken: half of that, a turn
-    later. Three turns: 3/8 at the start, 3/4 after a repair, 1/2 after two, 0 after a look."""
+    later. Three turns: 3/8 at the start, 3/4 after a repair, 1/2 after two."""
     commands = moves(task)
     policy = MenuPolicy(lambda observation: {commands["repair"]: 0.5, "submit": 0.5})
     script = [commands["repair"], commands["repair"], "submit"]

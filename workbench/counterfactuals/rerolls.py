@@ -5,7 +5,7 @@ turn was about to be taken: the mean reward of the re-rolls from there. The reco
 recalled, not sampled: the session reads their ids as they are, once for all re-rolls that share
 them, and each re-roll gets a copy of its keys and values. Attempts that begin alike share the
 places they have in common, so the value of the start is estimated once a group.
-Left out: values of states reached in the middle of a turn, and spending re-rolls where they matter.
+Left out: loop detection, values in the middle of a turn, and spending re-rolls where they matter.
 """
 
 from __future__ import annotations
