@@ -11,10 +11,12 @@ from workbench.records import (
     Evidence,
     Group,
     SamplerSettings,
+    SubsetValue,
     TestOutcome,
     ToolCall,
     Trajectory,
     Turn,
+    TurnValue,
     Verdict,
     files_hash,
     from_json,
@@ -98,3 +100,17 @@ def test_a_broken_case_is_named(change, message):
 def test_how_a_case_compares_survives_json():
     case = Case((1,), 2.0, "close", 0.5)
     assert from_json(Case, json.loads(json.dumps(to_json(case)))) == case
+
+
+def test_a_group_stored_before_there_were_values_still_reads():
+    group = Group("bugfix/dev/0", "v", (trajectory(),))
+    row = to_json(group)
+    del row["turn_values"], row["subset_values"]
+    assert from_json(Group, row) == group
+
+
+def test_values_of_turns_and_subsets_survive_json():
+    values = (TurnValue(0, -1, 0.375, 0.18, 8, "reroll"),)
+    subsets = (SubsetValue(0, (0,), 1.0), SubsetValue(0, (), 0.0))
+    group = Group("bugfix/dev/0", "v", (trajectory(),), values, subsets)
+    assert from_json(Group, json.loads(json.dumps(to_json(group)))) == group

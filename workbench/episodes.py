@@ -3,7 +3,7 @@
 Stage: sampling. Token in, token out: what the session sampled is stored untouched. Episodes play
 in lanes, each with its own session and its own seed; while the sandbox works for one lane the
 policy samples for the next, and neither the number of threads nor their timing can change what
-is sampled. Left out: refilling a lane whose short episodes are over, and re-rolls.
+is sampled. Left out: refilling a lane whose short episodes are over.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workbench.environments import Environment, Step
 from workbench.records import Action, Group, SamplerSettings, Task, Trajectory, Turn
 
 if TYPE_CHECKING:
-    from workbench.policies import Policy
+    from workbench.policies import Policy, Session
     from workbench.sandbox import Sandbox
 
 LANE_ROWS = 64
@@ -123,6 +123,34 @@ def rollout_many(
     return [Group(group[0].task_id, version, group) for group in groups]
 
 
+def play_on(
+    session: Session,
+    environments: Sequence[Environment],
+    turns: Sequence[Sequence[Turn]],
+    *,
+    seed: int,
+    sampler: SamplerSettings,
+    version: str,
+) -> list[Trajectory]:
+    """Episodes that are under way, played to their end: one trajectory a row, turns so far first.
+
+    Args:
+        session: row i continues episode i and has an observation to act on. It is not closed.
+        environments: one a row, where its episode stands, `Environment.restore`d for instance.
+        turns: the turns each episode has had.
+        seed, sampler, version: what the trajectories are to say about how they were sampled.
+    """
+    episodes = [_Episode(*start) for start in zip(environments, turns, strict=True)]
+    workers = max(e.sandbox.workers for e in environments)
+    pool, clock = ThreadPoolExecutor(max(1, workers), thread_name_prefix="rollout"), _Clock()
+    try:
+        for _ in _to_the_end(session, episodes, pool, clock):
+            pass
+        return [episode.trajectory(seed, sampler, version) for episode in episodes]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
 def lane_seed(seed: int, first_row: int) -> int:
     """The seed of a lane's session, so that no two lanes share a stream of random numbers."""
     return int(np.random.SeedSequence((seed, first_row)).generate_state(1)[0])
@@ -159,28 +187,35 @@ def _play(
     try:
         for i, episode in enumerate(episodes):
             session.observe(i, episode.environment.reset())
-        live = list(range(len(episodes)))
-        while live:
-            with clock.time("sampling"):
-                actions = session.act(live)
-            for i, action in zip(live, actions, strict=True):
-                episodes[i].begin(action, pool)
-            yield
-            with clock.time("waiting"):
-                observations = {i: episodes[i].end(pool) for i in live}
-            live = [i for i in live if observations[i] is not None]
-            for i in live:
-                session.observe(i, observations[i])
+        yield from _to_the_end(session, episodes, pool, clock)
     finally:
         session.close()
+
+
+def _to_the_end(
+    session: Session, episodes: Sequence[_Episode], pool: ThreadPoolExecutor, clock: _Clock
+) -> Iterator[None]:
+    """Play episodes whose rows have an observation to act on; yields as `_play` does."""
+    live = list(range(len(episodes)))
+    while live:
+        with clock.time("sampling"):
+            actions = session.act(live)
+        for i, action in zip(live, actions, strict=True):
+            episodes[i].begin(action, pool)
+        yield
+        with clock.time("waiting"):
+            observations = {i: episodes[i].end(pool) for i in live}
+        live = [i for i in live if observations[i] is not None]
+        for i in live:
+            session.observe(i, observations[i])
 
 
 class _Episode:
     """One episode while it is played."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, turns: Sequence[Turn] = ()) -> None:
         self.environment = environment
-        self.turns: list[Turn] = []
+        self.turns = list(turns)
         self.grading: Future | None = None  # present once the episode is over
 
     def begin(self, action: Action, pool: ThreadPoolExecutor) -> None:

@@ -340,6 +340,10 @@ class Group:
     """Which weights."""
     trajectories: tuple[Trajectory, ...]
     """G attempts."""
+    turn_values: tuple[TurnValue, ...] = ()
+    """How good it is to stand after a turn, where somebody has estimated it."""
+    subset_values: tuple[SubsetValue, ...] = ()
+    """What is left of an attempt without some of its turns, where somebody has replayed it."""
 
 
 @dataclass(frozen=True)
@@ -357,7 +361,19 @@ class TurnValue:
     num_rerolls: int
     """How many continuations were sampled."""
     how: str
-    """How it was made, e.g. "reroll"."""
+    """How it was made, e.g. "reroll" or "exact"."""
+
+
+@dataclass(frozen=True)
+class SubsetValue:
+    """What one attempt earns when only some of its turns are played again."""
+
+    trajectory_index: int
+    """Index within the group."""
+    kept: tuple[int, ...]
+    """Indices of the turns that were played, rising."""
+    value: float
+    """The reward of what came out."""
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ class StoredIteration:
     """As sampled."""
     rewards: tuple[tuple[RewardBreakdown, ...], ...]
     """One row a group, one breakdown a trajectory."""
-    advantages: tuple[tuple[float, ...], ...]
-    """One row a group, one number a trajectory; nan = left out of the update."""
+    advantages: tuple[tuple[float | tuple[float, ...], ...], ...]
+    """A row a group, a number a trajectory or, where they differ, a turn; nan = left out."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,8 @@ class RunLog:
 
     def cut(self, position: LogPosition) -> None:
         """Forget everything after `position` (a resumed run makes it again)."""
-        for path, size in (
-            (self._metrics, position.metrics),
-            (self._trajectories, position.trajectories),
-        ):
+        ends = (self._metrics, position.metrics), (self._trajectories, position.trajectories)
+        for path, size in ends:
             with open(path, "ab") as file:
                 file.truncate(min(size, file.tell()))
 
@@ -228,8 +226,7 @@ def load_run(name_or_folder: str | Path) -> RunRecord:
 
 def gzip_members(path: Path) -> Iterator[tuple[int, str]]:
     """(offset where it ends, text) of each whole gzip member; stops at a torn one."""
-    raw = path.read_bytes() if path.exists() else b""
-    end = 0
+    raw, end = path.read_bytes() if path.exists() else b"", 0
     while end < len(raw):
         unpacker, pieces = zlib.decompressobj(wbits=31), []
         try:
@@ -263,10 +260,15 @@ def _iteration(text: str) -> StoredIteration:
         tasks=tuple(from_json(Task, row["task"]) for row in rows),
         groups=tuple(from_json(Group, row["group"]) for row in rows),
         rewards=tuple(from_json(tuple[RewardBreakdown, ...], row["rewards"]) for row in rows),
-        advantages=tuple(
-            tuple(math.nan if a is None else a for a in row["advantages"]) for row in rows
-        ),
+        advantages=tuple(_numbers(row["advantages"]) for row in rows),
     )
+
+
+def _numbers(stored: Any) -> Any:
+    """Inverse of `as_stored` for numbers and lists of them: None becomes nan."""
+    if isinstance(stored, list):
+        return tuple(map(_numbers, stored))
+    return math.nan if stored is None else stored
 
 
 def _whole_rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from workbench.learning.batch import microbatch_rows, pack, split_minibatches
+from workbench.credit import broadcast, group_advantages, per_token
+from workbench.learning.batch import Batch, microbatch_rows, pack, split_minibatches
 
 
 @pytest.fixture
@@ -46,6 +47,31 @@ def test_an_advantage_covers_its_attempt_and_one_a_turn_covers_its_turn(by_hand,
 def test_an_attempt_with_a_nan_advantage_is_left_out(by_hand, two_turns):
     batch = pack([by_hand.group(two_turns, two_turns)], [[math.nan, 1.0]])
     assert len(batch) == 1
+
+
+def test_a_turn_with_a_nan_advantage_stays_in_the_context(by_hand, two_turns):
+    batch = pack([by_hand.group(two_turns, two_turns)], [[[math.nan, 1.0], [math.nan] * 2]])
+    whole = pack([by_hand.group(two_turns)], [[1.0]])
+    assert torch.equal(batch.ids, whole.ids) and len(batch) == 1
+    assert batch.ids[batch.loss_mask].tolist() == list(two_turns.turns[1].action.ids)
+    assert not batch.advantages.isnan().any()
+
+
+def test_the_same_number_on_every_turn_is_the_same_batch_bit_for_bit(by_hand, two_turns):
+    group = by_hand.group(two_turns, two_turns, two_turns, two_turns)
+    rewards = np.array([1.0, 0.0, 0.1, 0.0])
+    one_each = pack([group], group_advantages(rewards[None]))
+    a_turn = pack([group], [broadcast(group, rewards)])
+    for name in Batch.__dataclass_fields__:
+        assert torch.equal(getattr(one_each, name), getattr(a_turn, name)), name
+
+
+def test_the_tokens_of_a_batch_have_the_numbers_of_per_token(by_hand, two_turns):
+    group = by_hand.group(two_turns, two_turns)
+    credit = [np.array([0.5, -0.25]), np.array([1.0, 2.0])]
+    batch = pack([group], [credit])
+    for row, expected in enumerate(per_token(group, credit)):
+        assert batch.advantages[row][batch.loss_mask[row]].tolist() == expected.tolist()
 
 
 def test_turns_that_are_not_learned_stay_in_the_context(by_hand, two_turns):

@@ -7,11 +7,13 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
+from workbench.credit import gigpo, return_to_go, tool_status_rewards, transitions
 from workbench.learning import RFTConfig, RLConfig, TrainConfig, pack, token_mean_weights, train
 from workbench.learning.batch import split_minibatches
 from workbench.learning.checkpoint import derive_seed
@@ -203,6 +205,49 @@ def test_the_configured_loss_and_mean_are_used(make_policy, tasks, sandbox, brev
         run.wait()
         losses.append(run.metrics[0]["loss"])
     assert losses[0] != losses[1]
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        partial(return_to_go, gamma=0.9, turn_rewards=tool_status_rewards),
+        partial(gigpo, gamma=0.9),
+        partial(transitions, baseline="trajectory", agents=("solver",)),
+    ],
+    ids=lambda scheme: scheme.func.__name__,
+)
+def test_a_scheme_says_which_turn_learns_what_and_the_log_keeps_it(
+    make_policy, tasks, sandbox, brevity, tmp_path, scheme
+):
+    config = replace(SMALL, rl=replace(SMALL.rl, iterations=1, credit=scheme))
+    run = train(
+        make_policy(), tasks, sandbox, "rl", config=config, reward=brevity, folder=tmp_path / "run"
+    )
+    assert run.wait().state == "finished" and run.metrics[0]["num_updates"] == 2
+    stored = load_run(tmp_path / "run").iterations[0]
+    for group, rewards, advantages in zip(stored.groups, stored.rewards, stored.advantages):
+        totals = [np.nan if r.total is None else r.total for r in rewards]
+        credit = scheme(group, totals, scale="std", ddof=1)
+        if not any(numbers.any() for numbers in credit):
+            credit = [np.full(len(numbers), np.nan) for numbers in credit]  # dropped
+        for said, kept in zip(credit, advantages):
+            assert np.array_equal(said, np.broadcast_to(kept, len(said)), equal_nan=True)
+
+
+def test_a_scheme_that_finds_nothing_to_teach_changes_nothing(
+    make_policy, tasks, sandbox, brevity, tmp_path
+):
+    def nothing(group, rewards, *, scale, ddof):
+        return [np.zeros(len(t.turns)) for t in group.trajectories]
+
+    policy = make_policy()
+    before = policy.version
+    config = replace(SMALL, rl=replace(SMALL.rl, iterations=1, credit=nothing))
+    run = train(
+        policy, tasks, sandbox, "rl", config=config, reward=brevity, folder=tmp_path / "run"
+    )
+    run.wait()
+    assert run.metrics[0]["num_updates"] == 0 and policy.version == before
 
 
 def test_stop_ends_the_run_in_mid_iteration_and_undoes_it(

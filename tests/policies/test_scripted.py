@@ -42,3 +42,13 @@ def test_forks_go_their_own_way():
     session.observe(0, "c")
     assert fork.act([1])[0].text == "a b"
     assert session.act([0])[0].text == "a c"
+
+
+def test_a_recalled_text_counts_as_said():
+    session, again = (ScriptedPolicy(["ls", "run"]).open(1) for _ in range(2))
+    for one in (session, again):
+        one.observe(0, "fix f")
+    again.recall([0], session.act([0]))
+    for one in (session, again):
+        one.observe(0, "lib.py")
+    assert again.act([0]) == session.act([0])

@@ -121,6 +121,48 @@ def test_rows_of_a_fork_draw_different_random_numbers_and_leave_the_parents_alon
     assert session.take([2, 1, 1])._rows == [session._rows[i] for i in (2, 1, 1)]
 
 
+def test_copies_of_a_row_with_an_unread_prompt_share_its_reading(policy):
+    """What is read ahead for all copies gives the numbers that each would have got alone."""
+    session = policy.open(3, sampler=GREEDY)
+    played = play(session, num_turns=2)
+    session.observe(1, "what now, after a rather long observation")
+    copies = session.take([1, 1, 1])
+    assert [len(row.unread) for row in copies._rows] == [1, 1, 1]
+    forked, direct = copies.act(range(3)), session.act([1])[0]
+    ids, _, _ = sequence([*played, [None, direct]], 1)
+    expected = reference(policy.model, ids)[-len(direct.ids) :]
+    for action in (*forked, direct):
+        assert (action.ids, action.new_ids) == (direct.ids, direct.new_ids)
+        assert action.logprobs == pytest.approx(expected, abs=1e-5)
+
+
+def test_recalled_actions_lead_to_where_sampled_ones_did(policy):
+    session = policy.open(3, sampler=GREEDY)
+    played = play(session, num_turns=3)
+    again = policy.open(3, seed=9, sampler=GREEDY)
+    for turn in range(2):
+        for i in range(3):
+            again.observe(i, f"lib.py:{turn}: " + "x, " * (1 + 5 * i))
+        again.recall(range(3), played[turn])
+    for i in range(3):
+        again.observe(i, "lib.py:2: " + "x, " * (1 + 5 * i))
+    third = again.act([2, 0, 1])
+    for i, action in zip([2, 0, 1], third):
+        assert action.ids == played[2][i].ids and action.kept_prefix == played[2][i].kept_prefix
+        assert action.logprobs == pytest.approx(played[2][i].logprobs, abs=1e-5)
+
+
+def test_an_action_of_another_place_cannot_be_recalled(tiny):
+    first, second = play(tiny.open(3, sampler=GREEDY), num_turns=2)
+    session = tiny.open(3, sampler=GREEDY)
+    with pytest.raises(ValueError, match="row 0: expected an action sampled after 0 tokens"):
+        session.recall([0], [first[0]])  # nothing was observed yet
+    session.observe(0, "another observation")
+    for action in (first[0], second[0]):
+        with pytest.raises(ValueError, match="row 0: expected an action sampled after 0 tokens"):
+            session.recall([0], [action])
+
+
 def test_special_token_text_in_an_observation_never_becomes_a_special_id(tiny, tokenizer):
     session = tiny.open(1, sampler=SHORT)
     session.observe(0, "cat " + "".join(SPECIAL_TOKENS))

@@ -1,20 +1,57 @@
 """Credit: from rewards to advantages, a number a trajectory or a turn.
 
-Stage: between rewards and learning. Numpy arrays in and out; no torch, no sampling.
+Stage: between rewards and learning. Records and numpy arrays in, arrays out; no torch, no
+sampling. `baselines` compares trajectories; the schemes say which turn earned the reward, all with
+one signature, `scheme(group, rewards, **options)` (see `turns`). What a scheme needs beyond the
+group it was given is stored in the group: `turn_values`, `subset_values`.
 """
 
+from workbench.credit.anchors import gigpo, workspace_and_last_command
 from workbench.credit.baselines import (
     decoupled_advantages,
     group_advantages,
     leave_one_out,
     tied,
 )
-from workbench.credit.returns import discounted_returns
+from workbench.credit.measuring import Agreement, agreement, rank_of_turn
+from workbench.credit.outcomes import broadcast, return_to_go, transitions
+from workbench.credit.returns import discounted_returns, generalised_advantages
+from workbench.credit.subsets import deletion, draw_orders, shapley, shapley_values
+from workbench.credit.turns import per_token, tool_status_rewards
+from workbench.credit.values import (
+    potential_shaping,
+    reroll_advantage,
+    rudder,
+    seen_passing,
+    turn_gae,
+    values_before_turns,
+)
 
 __all__ = [
+    "Agreement",
+    "agreement",
+    "broadcast",
     "decoupled_advantages",
+    "deletion",
     "discounted_returns",
+    "draw_orders",
+    "generalised_advantages",
+    "gigpo",
     "group_advantages",
     "leave_one_out",
+    "per_token",
+    "potential_shaping",
+    "rank_of_turn",
+    "reroll_advantage",
+    "return_to_go",
+    "rudder",
+    "shapley",
+    "shapley_values",
+    "seen_passing",
     "tied",
+    "tool_status_rewards",
+    "transitions",
+    "turn_gae",
+    "values_before_turns",
+    "workspace_and_last_command",
 ]

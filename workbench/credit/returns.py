@@ -1,7 +1,7 @@
 """Returns: what is still to be earned from each turn on.
 
-Stage: credit. One trajectory's rewards, one a turn, in; as many returns out. Left out: values
-and generalised advantages.
+Stage: credit. One trajectory's rewards, one a turn, in; as many returns, or advantages over given
+values, out. Left out: learning the values.
 """
 
 from __future__ import annotations
@@ -31,3 +31,44 @@ def discounted_returns(rewards: Sequence[float] | np.ndarray, gamma: float = 1.0
     for k in range(returns.shape[-1] - 2, -1, -1):
         returns[..., k] += gamma * returns[..., k + 1]
     return returns
+
+
+def generalised_advantages(
+    rewards: Sequence[float] | np.ndarray,
+    values: Sequence[float] | np.ndarray,
+    gamma: float = 1.0,
+    lam: float = 1.0,
+) -> np.ndarray:
+    """Advantage of each turn over the value before it: GAE, with turns in the place of tokens.
+
+    A turn's surprise is its reward plus gamma times the next value, minus its own value; a turn's
+    advantage is its surprise plus gamma * lam times the next turn's advantage. So lam = 0 trusts
+    the values and looks one turn ahead, lam = 1 trusts only the rewards: return minus value.
+
+    Args:
+        rewards: (K,) rewards, one a turn.
+        values: (K,) expected return before each turn; after the last one it is 0.
+        gamma: discount a turn, in [0, 1].
+        lam: in [0, 1].
+    Returns:
+        (K,) float array.
+    Raises:
+        ValueError: if the shapes differ, or gamma or lam is outside [0, 1].
+    Source: Schulman et al. 2015 (arXiv:1506.02438), eq. 16.
+
+    >>> generalised_advantages([0, 0, 1], [0.5, 0.25, 0.75], lam=0).tolist()
+    [-0.25, 0.5, 0.25]
+    >>> generalised_advantages([0, 0, 1], [0.5, 0.25, 0.75], lam=1).tolist()
+    [0.5, 0.75, 0.25]
+    """
+    rewards, values = np.asarray(rewards, dtype=float), np.asarray(values, dtype=float)
+    if rewards.ndim != 1 or rewards.shape != values.shape:
+        raise ValueError(
+            f"expected as many values as rewards, (K,) and (K,), got shapes {values.shape} and "
+            f"{rewards.shape}; a value is what is expected before a turn"
+        )
+    if not 0.0 <= lam <= 1.0:
+        raise ValueError(f"lam: expected a number in [0, 1], got {lam!r}")
+    surprises = rewards - values
+    surprises[:-1] += gamma * values[1:]
+    return discounted_returns(surprises, gamma * lam)

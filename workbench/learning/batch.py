@@ -18,8 +18,8 @@ from torch import Tensor
 from workbench.records import Group, Trajectory, Turn
 
 Advantage = float | Sequence[float] | np.ndarray
-"""Advantage of one attempt: a number, or one number for each of its K turns. A nan number leaves
-the attempt out."""
+"""Advantage of one attempt: a number, or one number for each of its K turns. A turn whose number is
+nan stays in the context and gets no gradient; an attempt without any other turn is left out."""
 
 PAD_TO = 32
 """Lengths are rounded up to a multiple of this: few distinct shapes keep the allocator calm."""
@@ -82,7 +82,7 @@ def pack(
     *,
     learns: Callable[[Turn], bool] = lambda turn: True,
 ) -> Batch:
-    """A batch of every attempt whose advantage is a number.
+    """A batch of every attempt that has an advantage.
 
     Args:
         groups: as sampled, or as read back from a run: the batch is the same, bit for bit.
@@ -99,7 +99,7 @@ def pack(
     rows: list[_Row] = []
     for group, group_advantages in zip(groups, advantages):
         for trajectory, advantage in zip(group.trajectories, group_advantages):
-            if not np.isnan(advantage).any():
+            if not np.isnan(advantage).all():
                 rows.extend(_rows_of(trajectory, advantage, learns))
     return _padded_batch(rows)
 
@@ -124,7 +124,8 @@ def _rows_of(
             row = _Row([], [], [], [])
             row.extend(kept, False, (), 0.0)
         row.extend(action.new_ids, False, (), 0.0)
-        row.extend(action.ids, learns(turn), action.logprobs, float(turn_advantage))
+        mask = learns(turn) and not np.isnan(turn_advantage)
+        row.extend(action.ids, mask, action.logprobs, float(turn_advantage))
     yield row
 
 

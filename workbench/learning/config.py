@@ -12,8 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 import torch
 
+from workbench.credit import broadcast
 from workbench.learning import losses
 from workbench.records import SamplerSettings
 
@@ -77,13 +79,18 @@ class RLConfig:
     """The ratio may fall to 1 - clip_low."""
     clip_high: float = 0.28
     """The ratio may rise to 1 + clip_high: larger, so that rare tokens can grow (DAPO)."""
+    credit: Callable[..., list[np.ndarray]] = broadcast
+    """Which turn earned the reward: a scheme of `workbench.credit` that needs the rollouts only
+    (`broadcast`, `return_to_go`, `transitions`, `gigpo`), one with options filled in by
+    `functools.partial`, or one of yours. Called as scheme(group, rewards, scale=, ddof=)."""
     advantage_scale: Literal["std", "none"] = "std"
     """Divide advantages by the group's spread, or only centre them."""
     advantage_ddof: int = 1
     """1 = sample standard deviation, 0 = population."""
     tied_groups: Literal["drop", "keep"] = "drop"
-    """What happens to a group of equal rewards. Kept, it teaches nothing, yet its tokens stay in
-    the mean's denominator and make every other token's pull smaller."""
+    """What happens to a group whose advantages are all zero, as with equal rewards. Kept, it
+    teaches nothing, yet its tokens stay in the mean's denominator and make every other token's
+    pull smaller."""
     loss: Callable[..., torch.Tensor] = losses.clipped_ratio_loss
     """Loss of each token: a function from `workbench.learning.losses` or one of yours."""
     token_weights: Callable[[torch.Tensor], torch.Tensor] = losses.token_mean_weights

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch import Tensor
 
-from workbench.credit import group_advantages, tied
+from workbench.credit import tied
 from workbench.episodes import rollout_many
 from workbench.evaluation import SOLVED
 from workbench.learning.batch import Batch, pack, split_minibatches
@@ -78,18 +78,18 @@ def improve_by_rl(
             rewards = totals(breakdowns)  # (B, G); nan = could not be judged, left out
             require_judged(groups, rewards)
 
-            # 3. Credit: each attempt against the others at its task.
-            advantages = group_advantages(
-                rewards, scale=rl.advantage_scale, ddof=rl.advantage_ddof
-            )  # (B, G)
+            # 3. Credit: each attempt against the others at its task, a number a turn.
+            credit = [
+                rl.credit(group, row, scale=rl.advantage_scale, ddof=rl.advantage_ddof)
+                for group, row in zip(groups, rewards)
+            ]  # B lists of G arrays (K,); nan = left out
 
             # 4. Drop groups whose attempts all fared alike: their advantages are zero.
-            is_tied = tied(rewards)  # (B,)
-            teaches = ~is_tied if rl.tied_groups == "drop" else np.ones_like(is_tied)
-            advantages[~teaches] = np.nan
+            if rl.tied_groups == "drop":
+                credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
 
             # 5. Pack: ids and logprobs as sampled, the mask made while they are placed.
-            batch = pack(groups, advantages)
+            batch = pack(groups, credit)
 
             # 6. Update: a few steps on the same rollouts; the clip keeps them small.
             updates = []
@@ -114,7 +114,7 @@ def improve_by_rl(
 
             # 7. Log: everything above can be made again from what is written here.
             solved = totals(SOLVED.score_groups(groups, chosen))
-            rollouts = rollout_stats(groups, rewards, solved, num_tied=int(is_tied.sum()))
+            rollouts = rollout_stats(groups, rewards, solved, num_tied=int(tied(rewards).sum()))
             row = IterationRow(
                 stage="rl",
                 iteration=iteration,
@@ -131,9 +131,21 @@ def improve_by_rl(
                 tasks=tuple(chosen),
                 groups=tuple(groups),
                 rewards=tuple(map(tuple, breakdowns)),
-                advantages=tuple(map(tuple, advantages.tolist())),
+                advantages=tuple(tuple(map(as_logged, row)) for row in credit),
             )
             journal.completed(row.flat(), Place("rl", iteration + 1), stored)
+
+
+def teaches(credit: Sequence[np.ndarray]) -> bool:
+    """True if any turn of the group has an advantage that is neither zero nor nan."""
+    return any(np.nan_to_num(numbers).any() for numbers in credit)
+
+
+def as_logged(credit: np.ndarray) -> float | tuple[float, ...]:
+    """One attempt's advantages for the log: a single number where all of its turns have it."""
+    numbers = credit.tolist()
+    alike = np.array_equal(credit, np.full_like(credit, numbers[0]), equal_nan=True)
+    return numbers[0] if alike else tuple(numbers)
 
 
 def require_judged(groups: Sequence[Group], rewards: np.ndarray) -> None:

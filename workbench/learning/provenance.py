@@ -97,7 +97,10 @@ def describe_function(function: Callable[..., Any]) -> dict[str, Any]:
         settings = {"args": list(function.args), "kwargs": dict(function.kwargs)}
         return describe_function(function.maker) | settings
     if isinstance(function, functools.partial):
-        settings = {"args": list(function.args), "kwargs": dict(function.keywords)}
+        settings = {
+            "args": [describe_config(value) for value in function.args],
+            "kwargs": {name: describe_config(v) for name, v in function.keywords.items()},
+        }
         return describe_function(function.func) | settings
     plain = inspect.unwrap(function)
     kind = plain if hasattr(plain, "__qualname__") else type(plain)

@@ -47,10 +47,19 @@ class ScriptedSession:
         """The script's next text for each row in `live`."""
         return [self._act(i) for i in live]
 
+    def recall(self, live: Sequence[int], actions: Sequence[Action]) -> None:
+        """Go on as if each row in `live` had said its recorded text."""
+        for i, action in zip(live, actions, strict=True):
+            self._lengths[i] += len(action.new_ids) + len(action.ids)
+
     def fork(self, i: int, k: int) -> ScriptedSession:
         """`k` rows that have seen what row `i` has seen."""
-        new = ScriptedSession(self._script, [list(self._seen[i]) for _ in range(k)])
-        new._lengths = [self._lengths[i]] * k
+        return self.take([i] * k)
+
+    def take(self, rows: Sequence[int]) -> ScriptedSession:
+        """A session whose row j has seen what row `rows[j]` has seen."""
+        new = ScriptedSession(self._script, [list(self._seen[i]) for i in rows])
+        new._lengths = [self._lengths[i] for i in rows]
         return new
 
     def close(self) -> None:
@@ -63,8 +72,16 @@ class ScriptedSession:
         else:
             turn = len(seen) - 1
             text = self._script[turn] if turn < len(self._script) else "submit"
-        ids = (*text.encode(), END_ID)
-        prompt = (*seen[-1].encode(), END_ID)
-        kept = self._lengths[i]
-        self._lengths[i] += len(prompt) + len(ids)
-        return Action(ids, (0.0,) * len(ids), text, "end_of_turn", kept, prompt)
+        action = said(text, seen[-1], self._lengths[i])
+        self._lengths[i] += len(action.new_ids) + len(action.ids)
+        return action
+
+
+def said(text: str, prompt: str, kept_prefix: int, logprob: float = 0.0) -> Action:
+    """The action of a policy that has no tokens: its text's bytes, after the prompt's.
+
+    The first byte carries the logprob of the whole text: once it is chosen the rest is certain.
+    """
+    ids = (*text.encode(), END_ID)
+    logprobs = (logprob, *(0.0,) * (len(ids) - 1))
+    return Action(ids, logprobs, text, "end_of_turn", kept_prefix, (*prompt.encode(), END_ID))

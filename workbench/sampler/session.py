@@ -6,6 +6,7 @@ exactly as sampled (token in, token out). Left out: several processes, refilling
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ import torch
 
 from workbench.records import Action, SamplerSettings
 from workbench.sampler.cache import KVCache
+from workbench.sampler.forward import prefill
 from workbench.sampler.turns import TurnRequest, sample_turns
 from workbench.sampler.weights import ModelWeights
 
@@ -36,9 +38,9 @@ class _Row:
     length: int = 0
     """Tokens so far, prompts and actions together."""
     unread: tuple[int, ...] = ()
-    """The last sampled token: part of the sequence, not yet in the cache."""
+    """Tokens that are not yet in the cache: the last sampled one, then the coming prompt."""
     prompt: tuple[int, ...] = ()
-    """Prompt ids of the coming turn; empty until `observe`."""
+    """Prompt ids of the coming turn; empty until `observe`. Not counted in `length`."""
 
 
 class CausalLMSession:
@@ -76,8 +78,8 @@ class CausalLMSession:
         row = self._rows[i]
         if row.prompt:
             raise ValueError(f"row {i}: expected act() after an observation, got another one")
-        prompt = self._codec.encode(text, row.length == 0)
-        self._rows[i] = replace(row, prompt=tuple(prompt))
+        prompt = tuple(self._codec.encode(text, row.length == 0))
+        self._rows[i] = replace(row, prompt=prompt, unread=row.unread + prompt)
 
     @torch.inference_mode()
     def act(self, live: Sequence[int]) -> list[Action]:
@@ -97,10 +99,9 @@ class CausalLMSession:
         requests = []
         for i, numbers in zip(live, uniforms, strict=True):
             row = self._rows[i]
-            room = self._sampler.max_context - row.length - len(row.prompt)
-            budget = min(room, self._sampler.max_action_tokens)
+            budget = min(self._room(row), self._sampler.max_action_tokens)
             if budget > 0:
-                requests.append(TurnRequest(i, row.unread + row.prompt, budget, numbers))
+                requests.append(TurnRequest(i, row.unread, budget, numbers))
         sampled = {}
         if requests:
             results = sample_turns(
@@ -111,6 +112,23 @@ class CausalLMSession:
             sampled = {r.row: result for r, result in zip(requests, results, strict=True)}
         return [self._record(i, *sampled.get(i, ([], []))) for i in live]
 
+    def recall(self, live: Sequence[int], actions: Sequence[Action]) -> None:
+        """Go on as if each row in `live` had just sampled its recorded action, ids unchanged.
+
+        Raises ValueError if a row's prompt or its place is not the one the action was sampled
+        after: another policy's, or another episode's.
+        """
+        for i, action in zip(live, actions, strict=True):
+            row = self._rows[i]
+            if (action.kept_prefix, action.new_ids) != (row.length, row.prompt) or not action.ids:
+                raise ValueError(
+                    f"row {i}: expected an action sampled after {row.length} tokens and a prompt "
+                    f"of {len(row.prompt)}, got one of {len(action.ids)} tokens sampled after "
+                    f"{action.kept_prefix} and a prompt of {len(action.new_ids)} (or of other ids)"
+                )
+            length = row.length + len(row.prompt) + len(action.ids)
+            self._rows[i] = _Row(length, unread=row.unread + action.ids)
+
     def fork(self, i: int, k: int) -> CausalLMSession:
         """A new session of `k` rows that continue row `i`, each with random numbers of its own."""
         return self.take([i] * k)
@@ -118,9 +136,11 @@ class CausalLMSession:
     def take(self, rows: Sequence[int]) -> CausalLMSession:
         """A new session whose row j continues `rows[j]`; this session stays as it is.
 
-        Keys and values are copied, not computed again.
+        Keys and values are copied, not computed again: of a row that is taken more than once all
+        that can be read ahead is read first, so that its copies share the work.
         """
         self._num_forks += 1
+        self._read_ahead([i for i, count in Counter(rows).items() if count > 1])
         new = CausalLMSession(
             *(self._weights, self._codec, len(rows)),
             seed=(self._seed * 1_000_003 + self._num_forks) % 2**63,
@@ -134,11 +154,27 @@ class CausalLMSession:
         """Free the cache; the session can't be used afterwards."""
         self._rows, self._cache = [], None
 
+    def _room(self, row: _Row) -> int:
+        """How many tokens the row may still sample."""
+        return self._sampler.max_context - row.length - len(row.prompt)
+
+    @torch.inference_mode()
+    def _read_ahead(self, rows: Sequence[int]) -> None:
+        """Bring all tokens but the last of these rows' unread ones into the cache."""
+        rows = [i for i in rows if len(self._rows[i].unread) > 1 and self._room(self._rows[i]) > 0]
+        if not rows:
+            return
+        self._cache.bring_to_front(rows)
+        in_front = self._cache.row_of_slot[: len(rows)]
+        prefill(self._weights, self._cache, [self._rows[i].unread[:-1] for i in in_front])
+        for i in rows:
+            self._rows[i] = replace(self._rows[i], unread=self._rows[i].unread[-1:])
+
     def _record(self, i: int, ids: list[int], logprobs: list[float]) -> Action:
         """The Action of row `i`'s turn; moves the row on."""
         row = self._rows[i]
         if not ids:
-            self._rows[i] = replace(row, prompt=())
+            self._rows[i] = replace(row, prompt=(), unread=row.unread[: -len(row.prompt)])
             return Action((), (), "", "context", kept_prefix=row.length)
         ended = ids[-1] == self._codec.end_id
         full = len(ids) == self._sampler.max_action_tokens

@@ -1,0 +1,96 @@
+"""Re-rolls estimate what counting gives, share what attempts have in common, and keep to seeds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from workbench import RewardDesign, load_tasks, open_policy, rollout
+from workbench.counterfactuals import exact_turn_values, reroll
+from workbench.credit import reroll_advantage
+from workbench.evaluation import SOLVED
+from workbench.policies import MenuPolicy
+from workbench.records import SamplerSettings
+
+
+def test_estimates_agree_with_exact_values_within_their_error(policy, group, task, sandbox):
+    rerolled, _ = reroll(policy, group, task, sandbox, num_rerolls=40, seed=3, max_turns=5)
+    exact, _ = exact_turn_values(policy, group, task, sandbox, max_turns=5)
+    places = [(v.trajectory_index, v.turn_index) for v in rerolled.turn_values]
+    assert places == [(v.trajectory_index, v.turn_index) for v in exact.turn_values]
+    estimates, truth = (
+        np.array([v.estimate for v in g.turn_values]) for g in (rerolled, exact)
+    )
+    errors = np.sqrt(truth * (1 - truth) / 40)
+    assert (np.abs(estimates - truth) <= 4 * errors + 1e-9).all()
+    assert all(v.num_rerolls == 40 and v.how == "reroll" for v in rerolled.turn_values)
+    said = np.array([v.standard_error for v in rerolled.turn_values])
+    assert np.allclose(said, np.sqrt(estimates * (1 - estimates) / 39))
+
+
+def test_credit_from_rerolls_sums_to_reward_minus_the_value_of_the_start(
+    policy, group, task, sandbox
+):
+    rerolled, _ = reroll(policy, group, task, sandbox, num_rerolls=4, max_turns=5)
+    rewards = np.array([SOLVED.score(t, task).total for t in group.trajectories])
+    assert 0 < rewards.sum() < len(rewards)
+    start = rerolled.turn_values[0].estimate
+    credit = reroll_advantage(rerolled, rewards)
+    assert np.allclose([c.sum() for c in credit], rewards - start)
+
+
+def test_attempts_that_begin_alike_share_their_places(policy, group, task, sandbox):
+    rerolled, cost = reroll(policy, group, task, sandbox, num_rerolls=2, max_turns=5)
+    prefixes = {
+        tuple(turn.action.text for turn in t.turns[:k])
+        for t in group.trajectories
+        for k in range(len(t.turns))
+    }
+    assert len(prefixes) < len(rerolled.turn_values)
+    assert cost.num_rollouts == 2 * len(prefixes) and cost.cpu_s > 0
+    assert len({v.estimate for v in rerolled.turn_values if v.turn_index == -1}) == 1
+
+
+def test_the_same_seed_gives_the_same_values_and_another_one_others(policy, group, task, sandbox):
+    def values(seed):
+        rerolled, _ = reroll(policy, group, task, sandbox, 4, seed, max_turns=5)
+        return rerolled.turn_values
+
+    assert values(0) == values(0) != values(1)
+
+
+def test_rerolls_do_not_repeat_the_rollouts_own_random_numbers(task, sandbox):
+    def looked(trajectory, task):
+        return float(trajectory.turns[0].action.text == "ls")
+
+    policy = MenuPolicy(lambda observation: {"ls": 0.5, "submit": 0.5})
+    options = dict(reward=RewardDesign(looked=(looked, 1.0)), max_turns=1)
+    own, rerolled = [], []
+    for seed in range(4):
+        group = rollout(policy, task, sandbox, n=64, seed=seed, max_turns=1)
+        own.append(np.mean([looked(t, task) for t in group.trajectories]))
+        values = reroll(policy, group, task, sandbox, 64, seed, **options)[0].turn_values
+        rerolled.append(values[0].estimate)
+    assert own != rerolled  # 31, 33, 33, 32 and 30, 28, 31, 27 of 64
+
+
+def test_a_group_that_does_not_replay_is_refused(policy, group, task, sandbox):
+    other = load_tasks("bugfix", split="train", count=2)[1]
+    with pytest.raises(ValueError, match="trajectory 0, turn 0: expected the recorded answer"):
+        reroll(policy, group, replace(other, statement=task.statement), sandbox, 2, max_turns=5)
+    with pytest.raises(ValueError, match="num_rerolls: expected at least 2"):
+        reroll(policy, group, task, sandbox, 1)
+
+
+@pytest.mark.slow
+def test_a_model_rerolls_from_its_recorded_ids(task, sandbox):
+    """Each place's first re-rolled turn continues exactly the recorded tokens."""
+    policy = open_policy("tiny")
+    sampler = SamplerSettings(max_action_tokens=48)
+    group = rollout(policy, task, sandbox, n=2, seed=0, sampler=sampler)
+    one, cost = reroll(policy, group, task, sandbox, 4, seed=0)
+    two, _ = reroll(policy, group, task, sandbox, 4, seed=0)
+    assert one.turn_values == two.turn_values
+    assert len(one.turn_values) == sum(len(t.turns) for t in group.trajectories)
+    assert cost.num_sampled_tokens > 0
+    assert all(0 <= v.estimate <= 1 for v in one.turn_values)

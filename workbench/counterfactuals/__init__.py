@@ -1,0 +1,30 @@
+"""Counterfactuals: what else could have come of an episode, found out by playing it again.
+
+Stage: beside the loop, between sampling and credit. Groups go in; the same groups come out with
+what `credit` needs and cannot make itself: `turn_values` (the rest of the episode sampled again
+from before each turn, or counted exactly where the policy is small enough for it) and
+`subset_values` (some of the commands played again without the others).
+"""
+
+from workbench.counterfactuals.cost import Cost
+from workbench.counterfactuals.exact import exact_turn_values
+from workbench.counterfactuals.planted import decisive_turn, planted_policy
+from workbench.counterfactuals.replays import (
+    ends_nothing,
+    replay,
+    replay_subsets,
+    replay_without,
+)
+from workbench.counterfactuals.rerolls import reroll
+
+__all__ = [
+    "Cost",
+    "decisive_turn",
+    "ends_nothing",
+    "exact_turn_values",
+    "planted_policy",
+    "replay",
+    "replay_subsets",
+    "replay_without",
+    "reroll",
+]

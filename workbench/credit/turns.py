@@ -1,0 +1,109 @@
+"""What every credit scheme shares: rewards of turns in, numbers of turns and tokens out.
+
+Stage: credit. A scheme is any function
+
+    scheme(group, rewards, **options) -> [(K,) float array for each trajectory]
+
+where rewards is (G,), one number a trajectory, NaN = could not be judged: such a trajectory is in
+no baseline and each of its turns gets NaN. What the turns themselves earned on the way is an
+option, a function `turn_rewards(trajectory) -> (K,)`.
+Left out: tokens of one turn that deserve different credit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from workbench.records import Group, Trajectory
+
+TurnRewards = Callable[[Trajectory], Sequence[float] | np.ndarray]
+"""What each turn of a trajectory earned by itself: (K,) numbers."""
+
+
+def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(G,) float array of the rewards. Raises ValueError unless there is one a trajectory."""
+    rewards = np.asarray(rewards, dtype=float)
+    if rewards.shape != (len(group.trajectories),):
+        raise ValueError(
+            f"rewards: expected one a trajectory, shape ({len(group.trajectories)},), got shape "
+            f"{rewards.shape}; one scheme call is for one group"
+        )
+    return rewards
+
+
+def spread_over_turns(group: Group, values: np.ndarray) -> list[np.ndarray]:
+    """The trajectory's number on each of its turns: (G,) to G arrays of shape (K,)."""
+    return [
+        np.full(len(trajectory.turns), value)
+        for trajectory, value in zip(group.trajectories, values, strict=True)
+    ]
+
+
+def rewards_of_turns(
+    group: Group, rewards: np.ndarray, turn_rewards: TurnRewards | None = None
+) -> list[np.ndarray]:
+    """What each turn earned: its own reward, and on the last turn the trajectory's as well.
+
+    Returns G arrays of shape (K,), all NaN where the trajectory's reward is. Raises ValueError if
+    `turn_rewards` does not return one number a turn.
+    """
+    earned = []
+    for trajectory, reward in zip(group.trajectories, rewards, strict=True):
+        num_turns = len(trajectory.turns)
+        own = np.zeros(num_turns)
+        if turn_rewards is not None:
+            own = np.array(turn_rewards(trajectory), dtype=float)
+        if own.shape != (num_turns,):
+            raise ValueError(
+                f"turn_rewards: expected one number a turn, shape ({num_turns},), got shape "
+                f"{own.shape}"
+            )
+        own[-1:] += reward
+        earned.append(np.full(num_turns, np.nan) if np.isnan(reward) else own)
+    return earned
+
+
+def tool_status_rewards(
+    trajectory: Trajectory, *, malformed: float = -0.1, failed: float = -0.05, good: float = 0.0
+) -> np.ndarray:
+    """Turn rewards from what the environment said: (K,), a number for each kind of answer.
+
+    Args:
+        malformed: the message was no command.
+        failed: the command met an error, such as a file that is not there.
+        good: everything else, failing tests included: to have run them is no mistake.
+    Source: automatic intermediate rewarding of Luo et al. 2025 (Agent Lightning, arXiv:2508.03680);
+        the numbers are our choice.
+    """
+    return np.array(
+        [
+            malformed
+            if turn.parse_error is not None
+            else failed
+            if turn.observation.startswith("error:")
+            else good
+            for turn in trajectory.turns
+        ]
+    )
+
+
+def per_token(group: Group, credit: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The turn's number on each token that was sampled in it.
+
+    Args:
+        credit: G arrays of shape (K,), as a scheme returns them.
+    Returns:
+        G arrays of shape (action tokens of the trajectory,), prompts and observations left out.
+    Raises:
+        ValueError: if the shapes do not fit the group.
+    """
+    shapes = [np.shape(c) for c in credit]
+    expected = [(len(t.turns),) for t in group.trajectories]
+    if shapes != expected:
+        raise ValueError(f"credit: expected one number a turn, shapes {expected}, got {shapes}")
+    return [
+        np.repeat(c, [len(turn.action.ids) for turn in trajectory.turns])
+        for c, trajectory in zip(credit, group.trajectories)
+    ]

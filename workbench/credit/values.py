@@ -1,0 +1,155 @@
+"""Credit as the change of a value: four sources of values, one formula.
+
+Stage: credit. If V says how much is to be expected before a turn, the turn's credit is what it
+changed: its reward + gamma * V afterwards - V before. At the end there is nothing to expect, the
+reward is there. V may come from re-rolls (`reroll_advantage`), from a model that predicts the
+return (`rudder`), from a function somebody wrote (`potential_shaping`), or from anywhere, with a
+dial between trusting it and trusting the reward (`turn_gae`). Summed over an attempt, credit is
+its reward minus V at the start, so what one turn gets another lacks.
+Left out: learning a value function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from workbench.credit.returns import generalised_advantages
+from workbench.credit.turns import TurnRewards, checked_rewards, rewards_of_turns
+from workbench.records import Group, Trajectory
+
+
+def turn_gae(
+    group: Group,
+    rewards: Sequence[float] | np.ndarray,
+    *,
+    values: Sequence[Sequence[float] | np.ndarray],
+    gamma: float = 1.0,
+    lam: float = 0.95,
+    turn_rewards: TurnRewards | None = None,
+) -> list[np.ndarray]:
+    """Generalised advantages, a turn at a time.
+
+    Args:
+        values: G arrays of shape (K,), the value before each turn.
+        gamma: discount a turn, in [0, 1].
+        lam: 0 = look one turn ahead and trust the values, 1 = return minus value.
+        turn_rewards: what turns earn by themselves; the trajectory's reward joins on the last one.
+    Returns:
+        G arrays of shape (K,), NaN where the reward or a value it needs is.
+    Raises:
+        ValueError: for shapes that do not fit.
+    Source: Schulman et al. 2015 (arXiv:1506.02438), with turns in the place of time.
+    """
+    earned = rewards_of_turns(group, checked_rewards(group, rewards), turn_rewards)
+    if len(values) != len(earned):
+        raise ValueError(f"values: expected {len(earned)} arrays, got {len(values)}")
+    return [generalised_advantages(e, v, gamma, lam) for e, v in zip(earned, values)]
+
+
+def reroll_advantage(
+    group: Group,
+    rewards: Sequence[float] | np.ndarray,
+    *,
+    gamma: float = 1.0,
+    turn_rewards: TurnRewards | None = None,
+) -> list[np.ndarray]:
+    """What each turn changed, by the values in `group.turn_values`: VinePPO.
+
+    The values were made by sampling the rest of the episode again from before each turn
+    (`workbench.counterfactuals.reroll`), or are exact; they must be of the reward that is given.
+
+    Returns:
+        G arrays of shape (K,); NaN for a trajectory whose reward is, or of which a value is
+        missing.
+    Raises:
+        ValueError: if the group has no turn values at all, or two for one place.
+    Source: Kazemnejad et al. 2024 (VinePPO, arXiv:2410.01679).
+    """
+    options = dict(values=values_before_turns(group), gamma=gamma, turn_rewards=turn_rewards)
+    credit = turn_gae(group, rewards, lam=0.0, **options)
+    return [np.full(len(c), np.nan) if np.isnan(c).any() else c for c in credit]
+
+
+def values_before_turns(group: Group) -> list[np.ndarray]:
+    """`group.turn_values` as G arrays of shape (K,): before each turn, NaN = not known.
+
+    Raises ValueError if the group has none, or two for one place.
+    """
+    if not group.turn_values:
+        raise ValueError(
+            "the group has no turn values; make them with counterfactuals.reroll(policy, group, "
+            "task, sandbox)"
+        )
+    values = [np.full(len(t.turns), np.nan) for t in group.trajectories]
+    for known in group.turn_values:
+        i, k = known.trajectory_index, known.turn_index + 1  # after a turn = before the next
+        if k >= len(values[i]):
+            continue  # after the last turn the reward is known
+        if not np.isnan(values[i][k]):
+            raise ValueError(f"turn_values: two for trajectory {i} after turn {k - 1}; keep one")
+        values[i][k] = known.estimate
+    return values
+
+
+def rudder(
+    group: Group,
+    rewards: Sequence[float] | np.ndarray,
+    *,
+    predictions: Sequence[Sequence[float] | np.ndarray],
+) -> list[np.ndarray]:
+    """The reward handed out to turns by how much each changed the predicted reward.
+
+    Args:
+        predictions: G arrays of shape (K,): the reward predicted after each turn. Before the first
+            one nothing is predicted, 0, so that an attempt's credit sums to its reward. What the
+            last prediction misses goes to the last turn (our choice).
+    Returns:
+        G arrays of shape (K,), NaN where the reward is.
+    Raises:
+        ValueError: for shapes that do not fit.
+    Source: Arjona-Medina et al. 2018 (RUDDER, arXiv:1806.07857).
+    """
+    before = [np.concatenate([[0.0], np.asarray(p, dtype=float)[:-1]]) for p in predictions]
+    return turn_gae(group, rewards, values=before, lam=0.0)
+
+
+def potential_shaping(
+    group: Group,
+    rewards: Sequence[float] | np.ndarray,
+    *,
+    potential: Callable[[Trajectory, int], float],
+    gamma: float = 1.0,
+    turn_rewards: TurnRewards | None = None,
+) -> list[np.ndarray]:
+    """Each turn's reward plus the change of a potential, gamma * Phi(after) - Phi(before).
+
+    The safe way to pay for progress: the changes cancel out along the attempt (at its end the
+    potential is 0), so no policy gains by collecting them, and the best one stays the best.
+
+    Args:
+        potential: (trajectory, k) -> Phi of the state before turn k. It may use only what was
+            known then.
+    Returns:
+        G arrays of shape (K,), NaN where the reward is.
+    Source: Ng et al. 1999, theorem 1.
+    """
+    phi = [
+        np.array([potential(t, k) for k in range(len(t.turns))], dtype=float)
+        for t in group.trajectories
+    ]
+    return turn_gae(group, rewards, values=phi, gamma=gamma, lam=0.0, turn_rewards=turn_rewards)
+
+
+def seen_passing(trajectory: Trajectory, k: int) -> float:
+    """A potential: 1.0 if the tests were run before turn k, passed, and nothing has changed since.
+
+    >>> potential_shaping(group, rewards, potential=seen_passing)       # doctest: +SKIP
+    """
+    for turn in reversed(trajectory.turns[:k]):
+        if turn.workspace_hash != trajectory.turns[k - 1].workspace_hash:
+            return 0.0
+        if turn.tool_call is not None and turn.tool_call.name == "run":
+            return float(turn.observation.startswith("ok "))
+    return 0.0
