@@ -60,8 +60,8 @@ class LocalSandbox(Sandbox):
 
         pool = open_pool(python_setup(), strongest)
         open_another = functools.partial(open_pool, strongest=pool.tier)
-        toolboxes, suites = Toolboxes(pool.tier, open_another), Suites(pool.tier, open_another)
-        super().__init__(pool, toolboxes, suites)
+        toolboxes = Toolboxes(pool.tier, lambda toolchain: open_another(toolchain.setup()))
+        super().__init__(pool, toolboxes, Suites(pool.tier, open_another))
         if self.tier == 1:
             warnings.warn(
                 "this sandbox (tier 1) limits time and memory only: programs can read and write "

@@ -67,22 +67,6 @@ class Suites:
                 pool.close()
 
 
-class NoSuites:
-    """In place of `Suites` in containers."""
-
-    opened = ()
-
-    def get(self) -> Pool:
-        """Raises Unavailable."""
-        raise Unavailable(
-            "pytest suites do not run in containers yet, servers that have pytest loaded do not "
-            'exist there; use open_sandbox("local")'
-        )
-
-    def close(self) -> None:
-        """Nothing was opened."""
-
-
 def setup() -> dict:
     """The setup of the servers that suites run in. Raises RuntimeError without pytest."""
     packages = {}
