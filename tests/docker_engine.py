@@ -14,6 +14,8 @@ from pathlib import Path
 from workbench.sandbox import kernel
 
 START_S, STOP_S = 20, 30
+DATA_MB = 1500
+"""At most; a disk would take seconds to make an image, and again to remove it."""
 
 
 class Engine:
@@ -22,9 +24,13 @@ class Engine:
     def __init__(self, driver):
         self.folder = Path(tempfile.mkdtemp(prefix="workbench-engine-"))
         self.address = f"unix://{self.folder}/docker.sock"
+        data = self.folder / "data"
+        data.mkdir()
         log = self.folder / "log"
         command = ["dockerd", f"--host={self.address}", f"--storage-driver={driver}"]
-        command += [f"--data-root={self.folder}/data", f"--exec-root={self.folder}/exec"]
+        command += [f"--data-root={data}", f"--exec-root={self.folder}/exec"]
+        if parent := os.environ.get("CGROUP_PARENT"):
+            command += [f"--cgroup-parent={parent}"]
         command += [f"--pidfile={self.folder}/pid", "--bridge=none", "--iptables=false"]
         with log.open("w") as output:
             self._process = subprocess.Popen(
@@ -32,7 +38,7 @@ class Engine:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                preexec_fn=lambda: kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM),
+                preexec_fn=lambda: _own_mounts(str(data)),
             )
         deadline = time.monotonic() + START_S
         while "API listen on" not in log.read_text():
@@ -50,10 +56,15 @@ class Engine:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for line in reversed(Path("/proc/mounts").read_text().splitlines()):
-            if line.split()[1].startswith(f"{self.folder}/"):
-                subprocess.run(["umount", "-l", line.split()[1]], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _own_mounts(data):
+    """In the engine before it is one: what it mounts, its images' folder too, ends with it."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("images", data, "tmpfs", 0, f"size={DATA_MB}m,mode=700")
 
 
 def start_engine():

@@ -16,7 +16,7 @@ from tests.hostile.programs import PROGRAMS
 from tests.hostile.record import MODES, Attack
 from tests.hostile.twins import TWINS
 
-BACKENDS = ("local:3", "local:2")
+BACKENDS = ("local:3", "local:2", "docker:2")
 """Backend and tier. Tier 1 has no walls for files, network and signals: nothing hostile there."""
 
 
@@ -72,7 +72,8 @@ def hold(
                 settle_s=0.3,
                 peak_mb=1000,
             )
-        ]
+        ],
+        engine=backend.startswith("docker"),
     )[0]
     rows = [
         Row(**{**report, "effects": tuple(report["effects"])})

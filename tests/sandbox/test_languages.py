@@ -35,8 +35,12 @@ AVAILABLE = [
 ]
 
 
-@pytest.fixture(scope="module", params=["local:3", "local:2"])
+@pytest.fixture(
+    scope="module", params=["local:3", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
+)
 def walled(request):
+    if request.param.startswith("docker"):
+        request.getfixturevalue("docker_engine")
     with open_sandbox(request.param, workers=1) as opened:
         if opened.name != request.param:
             pytest.skip(f"only {opened.name} here: {opened.declined}")
@@ -162,8 +166,8 @@ def test_a_hostile_c_program_gets_nothing(walled, body, status):
 
 @needs_gcc
 def test_filling_the_work_folder_ends_with_an_error_and_leaves_nothing(walled):
-    if walled.tier < 3:
-        pytest.skip("no quota of disk space at tier 2")
+    if walled.name == "local:2":
+        pytest.skip("no quota of disk space at tier 2 without a container")
     body = """
     for (int i = 0; ; i++) {
         char name[20]; sprintf(name, "%d", i);

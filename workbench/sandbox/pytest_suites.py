@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.sandbox import wire
-from workbench.sandbox.programs import Unavailable
 from workbench.sandbox.responses import Malformed, Response, how_it_ended, strings, text_of
 from workbench.sandbox.results import TestsResult
 

@@ -2,11 +2,11 @@
 
 Stage: sandbox (server side). Started as `python3 -P -s -S inside.py SIDE FOLDER MEETING SETUP
 NAME...`: which side, its work folder, where the sides meet, the setup as for `server`, and the
-environment variables a run may see. What the setup names and the image lacks is not there to read. The container's first process serves solutions; the
-server for tests is started in the same container later. It makes a socket in the folder MEETING,
-which only root may enter (and a run's filter forbids sockets); the solutions' server sends there.
-Left out: every weaker kind of walls; where these cannot be had, the server says why and does not
-start.
+environment variables a run may see. What the setup names and the image lacks is not there to read.
+The container's first process serves solutions; the server for tests is started in the same
+container later. It makes a socket in the folder MEETING, which only root may enter (and a run's
+filter forbids sockets); the solutions' server sends there. Left out: every weaker kind of walls;
+where these cannot be had, the server says why and does not start.
 """
 
 from __future__ import annotations
