@@ -277,6 +277,7 @@ def main() -> None:
         raise
     finally:
         remove_cgroups(group)
+        os.rmdir(plan["top"])  # empty again: what was mounted there went with PID 1
 
 
 if __name__ == "__main__":

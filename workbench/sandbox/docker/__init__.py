@@ -50,7 +50,7 @@ class DockerSandbox(Sandbox):
         super().__init__(pool, toolboxes, Suites(pool.tier, self._open_for_suites))
         self.layers = (*container.LAYERS, *self.layers)
 
-    def _open(self, setup: dict, parts: Mapping[str, str] = {}) -> Pool:
+    def _open(self, setup: dict, parts: Mapping[str, str] | None = None) -> Pool:
         """Servers in containers of an image that has `parts`, path in it -> path here."""
         client = engine.connect()
         try:

@@ -28,20 +28,20 @@ def interpreter() -> str:
 
 
 def python(also: Sequence[str]) -> dict[str, str]:
-    """The interpreter, the modules that come with it, the folders `also`, and their libraries."""
+    """The interpreter, the modules that come with it, the folders `also`."""
     files = {interpreter(): interpreter()}
     for top in (os.path.dirname(os.__file__), "/usr/share/zoneinfo", *also):
         files |= _below(top, top, NOT_NEEDED)
-    return files | _libraries(files)
+    return files
 
 
 def matching(patterns: Iterable[str]) -> dict[str, str]:
-    """Files that match a pattern, folders with all that is in them, and their libraries."""
+    """Files that match a pattern, folders with all that is in them."""
     files: dict[str, str] = {}
     for pattern in patterns:
         for path in glob.glob(pattern):
             files |= _below(path, path) if os.path.isdir(path) else {path: path}
-    return files | _libraries(files)
+    return files
 
 
 def packages(places: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -52,6 +52,18 @@ def packages(places: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]
         files |= _below(place, there) if os.path.isdir(place) else {there: place}
         moved[name] = there
     return files, moved
+
+
+def libraries(files: Mapping[str, str]) -> dict[str, str]:
+    """The shared libraries that these files are linked with, as the linker finds them."""
+    linked = [path for path in files.values() if _may_be_linked(path)]
+    if not linked:
+        return {}
+    here = {"PATH": os.environ.get("PATH", os.defpath)}  # and no LD_LIBRARY_PATH
+    said = subprocess.run(["ldd", *linked], capture_output=True, text=True, env=here).stdout
+    found = {os.path.normpath(path): path for path in re.findall(r"(/\S+) \(0x", said)}
+    cache = "/etc/ld.so.cache"
+    return found | ({cache: cache} if os.path.exists(cache) else {})
 
 
 def server() -> Iterator[tuple[str, bytes]]:
@@ -71,18 +83,6 @@ def _below(top: str, there: str, left_out: Iterable[str] = ()) -> dict[str, str]
             if not re.search(r"\.opt-\d\.pyc$", name) and os.path.isfile(path):
                 files[there + path.removeprefix(top)] = path
     return files
-
-
-def _libraries(files: Mapping[str, str]) -> dict[str, str]:
-    """The shared libraries that these files are linked with, as the linker finds them."""
-    linked = [path for path in files.values() if _may_be_linked(path)]
-    if not linked:
-        return {}
-    here = {"PATH": os.environ.get("PATH", os.defpath)}  # and no LD_LIBRARY_PATH
-    said = subprocess.run(["ldd", *linked], capture_output=True, text=True, env=here).stdout
-    found = {os.path.normpath(path): path for path in re.findall(r"(/\S+) \(0x", said)}
-    cache = "/etc/ld.so.cache"
-    return found | ({cache: cache} if os.path.exists(cache) else {})
 
 
 def _may_be_linked(path: str) -> bool:

@@ -28,7 +28,10 @@ OPTIONS = ["-P", "-s", "-S", "/sandbox/workbench/sandbox/docker/inside.py"]
 
 
 def ensure(
-    client: Any, base: str = "", also: Sequence[str] = (), parts: Mapping[str, str] = {}
+    client: Any,
+    base: str = "",
+    also: Sequence[str] = (),
+    parts: Mapping[str, str] | None = None,
 ) -> str:
     """The tag of an image with our server in it, made now if the engine lacks it.
 
@@ -127,8 +130,9 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _files(files: Mapping[str, str]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    """Files with their times (compiled modules are compared with it), readable by every user."""
-    for name, path in files.items():
+    """Files with their times (compiled modules are compared with them), readable by every user;
+    and the libraries they are linked with."""
+    for name, path in {**files, **contents.libraries(files)}.items():
         entry = tarfile.TarInfo(os.path.normpath(name))
         status = os.stat(path)
         entry.size, entry.mtime = status.st_size, int(status.st_mtime)
