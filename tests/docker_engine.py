@@ -67,12 +67,17 @@ def _own_mounts(data):
     kernel.mount("images", data, "tmpfs", 0, f"size={DATA_MB}m,mode=700")
 
 
-def start_engine():
-    """An Engine, or a text that says why there is none."""
+def why_no_engine():
+    """Why none can be started on this machine, or "" if that can be tried."""
     if not shutil.which("dockerd"):
         return "no dockerd on this machine (Debian: docker.io)"
-    if os.geteuid() != 0:
-        return "starting a Docker engine for the tests needs root"
+    return "" if os.geteuid() == 0 else "starting a Docker engine for the tests needs root"
+
+
+def start_engine():
+    """An Engine, or a text that says why there is none."""
+    if why := why_no_engine():
+        return why
     reasons = []
     for driver in ("overlay2", "vfs"):
         try:

@@ -27,8 +27,6 @@ from workbench.records import UNSCORABLE, Task, Verdict
 REPORT_FD = 200
 LATE_S = 2.0
 """A verdict may come so long after the wall-clock limit; clearing up counts."""
-
-
 FIRST, LAST = "(an honest program)", "(after the sandbox is closed)"
 """Names of the first and the last row."""
 
@@ -101,20 +99,22 @@ def attacked(attack: Attack, mode: str, sandbox: Any, watch: Watch, secret: str)
     began = time.monotonic()
     status, won, ran_in = "", False, ""
     effects = []
+    task, files = attack_task(attack, mode, secret)
+    started = len(task.visible + task.hidden) if mode == "program" else 1  # one for each text
     try:
         for _ in range(attack.runs):
             if mode == "shared":
                 won = shared_passed(*shared_task(attack, secret), sandbox)
                 status = "ok"
             else:
-                verdict = grade(*attack_task(attack, mode, secret), sandbox)
+                verdict = grade(task, files, sandbox)
                 status, won, ran_in = verdict.status, passed(verdict), verdict.sandbox
     except Exception as error:  # whatever it is, the attack brought the grader to it
         status = f"{type(error).__name__}: {str(error)[:200]}"
     seconds = time.monotonic() - began
     if status in UNSCORABLE or ":" in status:
         effects.append(f"fault: {status}")
-    if seconds > attack.runs * attack.wall_s + LATE_S:
+    if seconds > attack.runs * started * attack.wall_s + LATE_S:
         effects.append(f"late: {seconds:.1f} s")
     effects += watch.changes()
     return Row(attack.name, status, won, tuple(effects), "", ran_in, seconds)

@@ -1,6 +1,5 @@
 """An arena that holds an engine: what containers leave behind is seen, and nothing stays of it."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile import arena, trial
+from tests.docker_engine import why_no_engine
+from tests.hostile import arena
 
 TOP = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
@@ -42,9 +42,7 @@ trial.hold("docker:2", "call", [BY_NAME["sleep"]] * 20)
 
 @pytest.fixture(autouse=True, scope="module")
 def needs_an_engine():
-    if why := arena.why_not():
-        pytest.skip(f"no arena, so no hostile program is run: {why}")
-    if why := trial.hold("docker:2", "call", []).skipped:
+    if why := arena.why_not() or why_no_engine():
         pytest.skip(why)
 
 

@@ -16,7 +16,8 @@ from tests.hostile.programs import PROGRAMS
 from tests.hostile.record import MODES, Attack
 from tests.hostile.twins import TWINS
 
-BACKENDS = ("local:3", "local:2", "docker:2")
+LOCAL, DOCKER = ("local:3", "local:2"), "docker:2"
+BACKENDS = (*LOCAL, DOCKER)
 """Backend and tier. Tier 1 has no walls for files, network and signals: nothing hostile there."""
 
 

@@ -451,7 +451,8 @@ from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
 sandbox = open_sandbox("docker", workers=2)
-assert sandbox.run_pytest({"test_a.py": "def test_a(): pass\\n"}).status == "ok"
+if sys.argv[1] == "suite":
+    assert sandbox.run_pytest({"test_a.py": "def test_a(): pass\\n"}).status == "ok"
 pools = (sandbox._pool, *sandbox._suites.opened)
 print(json.dumps([k._worker.server.name for pool in pools for k in pool._keepers]), flush=True)
 if sys.argv[1] == "spin":
@@ -470,18 +471,18 @@ def start_trainer(what):
 @slow
 def test_an_interpreter_that_ends_leaves_no_container(client):
     process, mine = start_trainer("end")
-    assert process.wait() == 0 and len(mine) == 4
+    assert process.wait() == 0 and len(mine) == 2
     assert not containers(client) & mine
 
 
 @slow
-@pytest.mark.parametrize("what", ["spin", "end"])
-def test_a_killed_trainer_leaves_no_container(client, what):
+@pytest.mark.parametrize("what, count", [("spin", 2), ("suite", 4)])
+def test_a_killed_trainer_leaves_no_container(client, what, count):
     process, mine = start_trainer(what)
     time.sleep(0.5 if what == "spin" else 0)
     process.kill()
     process.wait()
-    assert len(mine) == 4 and wait_until_gone(client, mine) == set()
+    assert len(mine) == count and wait_until_gone(client, mine) == set()
 
 
 @slow
@@ -499,6 +500,10 @@ def test_an_engine_that_is_stopped_in_the_middle_is_a_clear_fault_and_no_hang(mo
         timer.join()
         again = call(sandbox, "return x")
         assert again.status == "sandbox_error" and own.address in again.message
+        suite = sandbox.run_pytest({"test_a.py": "def test_a(): pass\n"}, ["test_a.py::test_a"])
+        assert suite.status == "unscorable" and own.address in suite.message
+        program = sandbox.run_program({"a.js": ""}, "a.js", "", language="javascript")
+        assert program.status == "unscorable"
         sandbox.close()
     finally:
         own.stop()

@@ -173,7 +173,7 @@ def test_filling_the_work_folder_ends_with_an_error_and_leaves_nothing(walled):
         char name[20]; sprintf(name, "%d", i);
         FILE *file = fopen(name, "w");
         if (!file) return i < 2000 ? 5 : 6;
-        for (int j = 0; j < 1 << 20; j++) fputc(1, file);
+        for (int j = 0; j < 1 << 20 && fputc(1, file) != EOF; j++);
         fclose(file);
     }"""
     result = c(walled, body, limits=Limits(cpu_s=5.0))
@@ -200,7 +200,7 @@ def test_filling_the_work_folder_ends_with_an_error_and_leaves_nothing(walled):
 def test_a_hostile_source_is_a_compile_error(walled, text, monkeypatch):
     from workbench.sandbox import programs
 
-    monkeypatch.setattr(programs, "COMPILE", Limits(cpu_s=2.0, wall_s=60.0, memory_mb=512))
+    monkeypatch.setattr(programs, "COMPILE", Limits(cpu_s=0.5, wall_s=60.0, memory_mb=512))
     result = run(walled, "c", text)
     assert result.status in ("compile_error", "timeout"), result
     assert "root:" not in result.stderr
