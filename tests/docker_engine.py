@@ -29,8 +29,8 @@ class Engine:
         log = self.folder / "log"
         command = ["dockerd", f"--host={self.address}", f"--storage-driver={driver}"]
         command += [f"--data-root={data}", f"--exec-root={self.folder}/exec"]
-        if parent := os.environ.get("CGROUP_PARENT"):
-            command += [f"--cgroup-parent={parent}"]
+        if parent := os.environ.get("CGROUP_PARENT"):  # set where no systemd can be asked
+            command += [f"--cgroup-parent={parent}", "--exec-opt=native.cgroupdriver=cgroupfs"]
         command += [f"--pidfile={self.folder}/pid", "--bridge=none", "--iptables=false"]
         with log.open("w") as output:
             self._process = subprocess.Popen(
