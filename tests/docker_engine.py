@@ -32,14 +32,21 @@ class Engine:
         if parent := os.environ.get("CGROUP_PARENT"):  # set where no systemd can be asked
             command += [f"--cgroup-parent={parent}", "--exec-opt=native.cgroupdriver=cgroupfs"]
         command += [f"--pidfile={self.folder}/pid", "--bridge=none", "--iptables=false"]
-        with log.open("w") as output:
-            self._process = subprocess.Popen(
-                command + ["--ip6tables=false"],
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                preexec_fn=lambda: _own_mounts(str(data)),
-            )
+        in_memory = str(data) if driver == "overlay2" else ""  # vfs keeps every layer in full
+        try:
+            with log.open("w") as output:
+                self._process = subprocess.Popen(
+                    command + ["--ip6tables=false"],
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                    preexec_fn=lambda: _own_mounts(in_memory),
+                )
+        except subprocess.SubprocessError:
+            shutil.rmtree(self.folder)
+            raise RuntimeError(
+                "an engine's mounts need root's rights, not its name alone"
+            ) from None
         deadline = time.monotonic() + START_S
         while "API listen on" not in log.read_text():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -59,12 +66,13 @@ class Engine:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _own_mounts(data):
-    """In the engine before it is one: what it mounts, its images' folder too, ends with it."""
+def _own_mounts(in_memory):
+    """In the engine before it is one: what it mounts ends with it, its images' folder too."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
-    kernel.mount("images", data, "tmpfs", 0, f"size={DATA_MB}m,mode=700")
+    if in_memory:
+        kernel.mount("images", in_memory, "tmpfs", 0, f"size={DATA_MB}m,mode=700")
 
 
 def why_no_engine():

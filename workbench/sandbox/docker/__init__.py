@@ -41,35 +41,46 @@ class DockerSandbox(Sandbox):
 
         Raises RuntimeError if no engine answers, or no server starts in a container.
         """
-        self._image = image
-        self._also = [] if image else python_setup()["reads"]
-        self._open_pool = functools.partial(ContainerPool, workers=workers, reuse=reuse)
-        pool = self._open(PLAIN if image else python_setup())
-        find = _as_named if image else tools
-        toolboxes = Toolboxes(pool.tier, self._open_for_language, find)
-        super().__init__(pool, toolboxes, Suites(pool.tier, self._open_for_suites))
+        servers = Servers(image, workers, reuse)
+        pool = servers.open(PLAIN if image else python_setup())
+        toolboxes = Toolboxes(pool.tier, servers.for_language, _as_named if image else tools)
+        super().__init__(pool, toolboxes, Suites(pool.tier, servers.for_suites))
         self.layers = (*container.LAYERS, *self.layers)
 
-    def _open(self, setup: dict, parts: Mapping[str, str] | None = None) -> Pool:
-        """Servers in containers of an image that has `parts`, path in it -> path here."""
+
+class Servers:
+    """Opens the pools of one sandbox, each with the image it needs."""
+
+    def __init__(self, image: str, workers: int, reuse: bool):
+        """As for `DockerSandbox`."""
+        self._image, self._workers, self._reuse = image, workers, reuse
+        self._also = [] if image else python_setup()["reads"]
+
+    def open(self, setup: dict, parts: Mapping[str, str] | None = None) -> Pool:
+        """Servers in containers of an image that has `parts`, path in it -> path here.
+
+        Raises RuntimeError: no engine answers, the image cannot be made, no server starts.
+        """
         client = engine.connect()
         try:
             tag = image.ensure(client, self._image, self._also, parts)
         finally:
             client.close()
         start = functools.partial(container.ContainerServer, tag, setup)
-        return self._open_pool(start, strongest=2)
+        return ContainerPool(start, self._workers, self._reuse, strongest=2)
 
-    def _open_for_language(self, toolchain: Toolchain) -> Pool:
+    def for_language(self, toolchain: Toolchain) -> Pool:
+        """Servers that have a toolchain."""
         setup = toolchain.setup()
         if self._image:  # it has its own, or the first program will say that it has not
-            return self._open({**setup, "reads": [*SYSTEM, *toolchain.language.reads]})
-        return self._open(setup, contents.matching(toolchain.parts()))
+            return self.open({**setup, "reads": [*SYSTEM, *toolchain.language.reads]})
+        return self.open(setup, contents.matching(toolchain.parts()))
 
-    def _open_for_suites(self, setup: dict) -> Pool:
+    def for_suites(self, setup: dict) -> Pool:
+        """Servers that have pytest loaded. Raises Unavailable, as an engine may come back."""
         parts, places = contents.packages(setup["packages"])
         try:
-            return self._open({**setup, "packages": places, "reads": [*places.values()]}, parts)
+            return self.open({**setup, "packages": places, "reads": [*places.values()]}, parts)
         except RuntimeError as error:
             raise Unavailable(f"pytest suites do not run in containers here: {error}") from None
 
