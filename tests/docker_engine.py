@@ -14,6 +14,8 @@ from pathlib import Path
 from workbench.sandbox import kernel
 
 START_S, STOP_S = 20, 30
+DATA_MB = 1500
+"""At most; a disk would take seconds to make an image, and again to remove it."""
 
 
 class Engine:
@@ -22,18 +24,29 @@ class Engine:
     def __init__(self, driver):
         self.folder = Path(tempfile.mkdtemp(prefix="workbench-engine-"))
         self.address = f"unix://{self.folder}/docker.sock"
+        data = self.folder / "data"
+        data.mkdir()
         log = self.folder / "log"
         command = ["dockerd", f"--host={self.address}", f"--storage-driver={driver}"]
-        command += [f"--data-root={self.folder}/data", f"--exec-root={self.folder}/exec"]
+        command += [f"--data-root={data}", f"--exec-root={self.folder}/exec"]
+        if parent := os.environ.get("CGROUP_PARENT"):  # set where no systemd can be asked
+            command += [f"--cgroup-parent={parent}", "--exec-opt=native.cgroupdriver=cgroupfs"]
         command += [f"--pidfile={self.folder}/pid", "--bridge=none", "--iptables=false"]
-        with log.open("w") as output:
-            self._process = subprocess.Popen(
-                command + ["--ip6tables=false"],
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                preexec_fn=lambda: kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM),
-            )
+        in_memory = str(data) if driver == "overlay2" else ""  # vfs keeps every layer in full
+        try:
+            with log.open("w") as output:
+                self._process = subprocess.Popen(
+                    command + ["--ip6tables=false"],
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                    preexec_fn=lambda: _own_mounts(in_memory),
+                )
+        except subprocess.SubprocessError:
+            shutil.rmtree(self.folder)
+            raise RuntimeError(
+                "an engine's mounts need root's rights, not its name alone"
+            ) from None
         deadline = time.monotonic() + START_S
         while "API listen on" not in log.read_text():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -50,18 +63,29 @@ class Engine:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for line in reversed(Path("/proc/mounts").read_text().splitlines()):
-            if line.split()[1].startswith(f"{self.folder}/"):
-                subprocess.run(["umount", "-l", line.split()[1]], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _own_mounts(in_memory):
+    """In the engine before it is one: what it mounts ends with it, its images' folder too."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+    if in_memory:
+        kernel.mount("images", in_memory, "tmpfs", 0, f"size={DATA_MB}m,mode=700")
+
+
+def why_no_engine():
+    """Why none can be started on this machine, or "" if that can be tried."""
+    if not shutil.which("dockerd"):
+        return "no dockerd on this machine (Debian: docker.io)"
+    return "" if os.geteuid() == 0 else "starting a Docker engine for the tests needs root"
 
 
 def start_engine():
     """An Engine, or a text that says why there is none."""
-    if not shutil.which("dockerd"):
-        return "no dockerd on this machine (Debian: docker.io)"
-    if os.geteuid() != 0:
-        return "starting a Docker engine for the tests needs root"
+    if why := why_no_engine():
+        return why
     reasons = []
     for driver in ("overlay2", "vfs"):
         try:

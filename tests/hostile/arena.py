@@ -3,8 +3,10 @@
 Stage: tests. In: commands and what they read. Out: `Seen`: what a command reported, and what it did
 to the canaries. Nothing outside changes: files of the machine are read-only binds or absent,
 processes, network, ipc and users are its own, memory and processes are limited, and the end of
-PID 1 takes all with it. The inside is in `arena_inside.py`. Left out: other systems than Linux, and
-machines without root or user namespaces: `why_not` says so, and the tests skip.
+PID 1 takes all with it. The inside is in `arena_inside.py`. An arena with an engine is for programs
+that run in that engine's containers and nowhere else: its trainer is the machine's root, as an
+engine must be, but sees no folder, process or network of the machine. Left out: other systems than
+Linux, and machines without root or user namespaces: `why_not` says so, and the tests skip.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import functools
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,36 +84,53 @@ class Job:
     """A process that used more memory is told as an effect."""
 
 
-def run_all(jobs: Sequence[Job], memory_mb: int = 3000) -> list[Seen]:
+def run_all(jobs: Sequence[Job], memory_mb: int = 3000, engine: bool = False) -> list[Seen]:
     """What happens when each job runs, one after the other, in fresh namespaces and folders.
 
     Args:
         memory_mb: address space of one process, and of all together where cgroups are to be had.
+        engine: whether the commands start a Docker engine; they can, and are bounded as a whole.
     Raises:
         RuntimeError: no arena can be had here (see `why_not`).
     """
-    plan = {"binds": binds(), "memory_mb": memory_mb, "jobs": []}
-    for job in jobs:
-        env = {"PATH": "/usr/bin:/bin", "HOME": "/user", "HOSTILE_SECRET": job.secret}
-        env |= {"PYTHONPATH": PROJECT, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-        more = {"env": env, "start_s": 60.0, "memory_mb": memory_mb}
-        plan["jobs"].append(dataclasses.asdict(job) | more)
     with tempfile.TemporaryDirectory(prefix="arena-") as top:
-        script = str(Path(__file__).with_name("arena_inside.py"))
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", script],
-            input=json.dumps(plan | {"top": top}),
-            capture_output=True,
-            text=True,
-            timeout=sum(job.deadline_s + 60 for job in jobs),
-        )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+        plan = {"binds": binds(), "memory_mb": memory_mb, "engine": engine, "jobs": [], "top": top}
+        for job in jobs:
+            env = {"PATH": "/usr/bin:/bin", "HOME": "/user", "HOSTILE_SECRET": job.secret}
+            env |= {"PYTHONPATH": PROJECT, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+            if engine:
+                env |= {"TMPDIR": "/engine", "PATH": "/usr/sbin:/usr/bin:/bin"}
+                env |= {"CGROUP_PARENT": f"/{os.path.basename(top)}-containers"}
+            more = {"env": env, "start_s": 60.0, "memory_mb": memory_mb}
+            plan["jobs"].append(dataclasses.asdict(job) | more)
+        latest_s = sum(job.deadline_s + 60 for job in jobs)
+        code, stdout, stderr = _run(json.dumps(plan), latest_s)
+    answers = [json.loads(line) for line in stdout.splitlines()]
     failed = next((answer["no_arena"] for answer in answers if "no_arena" in answer), None)
     if failed or len(answers) != len(jobs):
-        raise RuntimeError(f"no arena: {failed or done.stderr[-400:] or done.returncode}")
+        raise RuntimeError(f"no arena: {failed or stderr[-400:] or code}")
     return [
         Seen(a["ended"], tuple(a["reports"]), tuple(a["effects"]), a["output"]) for a in answers
     ]
+
+
+def _run(text: str, latest_s: float) -> tuple[int, str, str]:
+    """(exit code, output, errors) of the inside; interrupted, it clears up before we go on."""
+    script = str(Path(__file__).with_name("arena_inside.py"))
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # the keyboard's Ctrl-C is for this process
+    ) as inside:
+        try:
+            stdout, stderr = inside.communicate(text, timeout=latest_s)
+        except BaseException:
+            inside.send_signal(signal.SIGTERM)
+            raise
+        return inside.returncode, stdout, stderr
 
 
 @functools.cache

@@ -5,7 +5,9 @@ standard input; writes what it saw to standard output, a line for each job. Two 
 mount made by more privileged hands cannot be undone by less privileged ones: PID 1 (root, or root
 of a user namespace) makes pid and mount namespaces and a root of tmpfs and read-only binds; each
 command runs in a further user namespace made for it, with network, ipc and host name of its own,
-as root of nothing. Left out: seccomp. Kernel bugs are not what these programs are about.
+as root of nothing. A command that starts an engine stays in the outer user namespace: what is
+hostile then has the walls of containers. Left out: seccomp. Kernel bugs are not what these programs
+are about.
 """
 
 from __future__ import annotations
@@ -39,21 +41,25 @@ from arena_walls import (  # noqa: E402
     limit,
     loopback_up,
     must,
+    remove_cgroups,
     write_maps,
 )
 
+ROOT, USER, ENGINE = "root", "user", "engine"
+"""What the commands are: root of nothing, a user, or the machine's root (in namespaces)."""
 OUTPUT_CAP = 200_000
 """Bytes of a command's output that are read; then its pipe fills."""
 
 
-def become_trainer(job: dict, pipes: dict[str, int], as_root: bool) -> None:
+def become_trainer(job: dict, pipes: dict[str, int], kind: str) -> None:
     """The child of PID 1: own namespaces, the canary process, then the command. Never returns."""
-    must(libc.unshare(NEWUSER | NEWNS | NEWNET | NEWIPC | NEWUTS | NEWCGROUP), "unshare")
+    more = 0 if kind == ENGINE else NEWUSER | NEWCGROUP
+    must(libc.unshare(NEWNS | NEWNET | NEWIPC | NEWUTS | more), "unshare")
     os.write(pipes["unshared"], b"!")
     os.read(pipes["mapped"], 1)
-    if as_root:
+    if kind != USER:
         os.setgroups([])
-    inner = 0 if as_root else 1000
+    inner = 1000 if kind == USER else 0
     os.setresgid(inner, inner, inner)
     os.setresuid(inner, inner, inner)
     loopback_up()
@@ -68,7 +74,8 @@ def become_trainer(job: dict, pipes: dict[str, int], as_root: bool) -> None:
         os._exit(0)
     os.wait()
     os.read(pipes["go"], 1)
-    limit(job["memory_mb"])
+    if kind != ENGINE:
+        limit(job["memory_mb"])
     os.dup2(pipes["stdin"], 0)
     os.dup2(pipes["output"], 1)
     os.dup2(pipes["output"], 2)
@@ -79,7 +86,7 @@ def become_trainer(job: dict, pipes: dict[str, int], as_root: bool) -> None:
     os.execve(job["command"][0], job["command"], job["env"])
 
 
-def start(job: dict, as_root: bool) -> tuple[int, int, dict[str, int]]:
+def start(job: dict, kind: str) -> tuple[int, int, dict[str, int]]:
     """(PID of the trainer, PID of the canary, our ends of its pipes); it waits for "go"."""
     theirs, ours = {}, {}
     for name in ("unshared", "guard", "output", "report"):
@@ -91,14 +98,15 @@ def start(job: dict, as_root: bool) -> tuple[int, int, dict[str, int]]:
         for fd in ours.values():
             os.close(fd)
         try:
-            become_trainer(job, theirs, as_root)
+            become_trainer(job, theirs, kind)
         except BaseException as error:
             os.write(2, f"no command: {error!r}".encode())
         os._exit(99)
     for fd in theirs.values():
         os.close(fd)
     if os.read(ours["unshared"], 1):
-        write_maps(trainer, *((0, OUTER_ID, IDS) if as_root else (1000, 0, 1)))
+        if kind != ENGINE:
+            write_maps(trainer, *((0, OUTER_ID, IDS) if kind == ROOT else (1000, 0, 1)))
         os.write(ours["mapped"], b"!")
     canary = int(os.read(ours["guard"], 20) or b"0")
     return trainer, canary, ours
@@ -180,12 +188,12 @@ def look_inside(namespaces: list[int], canary: int) -> canaries.Look:
     return canaries.Look(seen.files, seen.processes, sockets, ipc, system)
 
 
-def one_job(job: dict, as_root: bool) -> dict:
+def one_job(job: dict, kind: str) -> dict:
     """Fresh folders and canaries, the command, what it did; then an end to all it left."""
     fresh_folders()
-    canaries.plant(job["secret"], OUTER_ID if as_root else 0)
+    canaries.plant(job["secret"], OUTER_ID if kind == ROOT else 0)
     libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, inherited by the child whose maps we write
-    trainer, canary, ours = start(job, as_root)
+    trainer, canary, ours = start(job, kind)
     libc.prctl(4, 0, 0, 0, 0)  # nobody inside reads or traces PID 1
     if not canary:
         raise OSError(f"the namespaces could not be made: {os.read(ours['output'], 500)!r}")
@@ -224,22 +232,26 @@ def end_all() -> None:
         must(libc.umount2(path.encode(), DETACH), f"umount {path}")
 
 
-def as_init(plan: dict, as_root: bool) -> None:
+def as_init(plan: dict, kind: str) -> None:
     """PID 1: build the root, then one job after the other; an answer is a line."""
     libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     must(libc.unshare(NEWNS), "unshare mounts")
-    build_root(plan["top"], plan["binds"])
+    build_root(plan["top"], plan["binds"], kind == ENGINE)
     for job in plan["jobs"]:
-        print(json.dumps(one_job(job, as_root)), flush=True)
+        print(json.dumps(one_job(job, kind)), flush=True)
 
 
 def main() -> None:
     """Make the outer namespaces, become PID 1 in a child, clean up after it."""
-    libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no arena outlives its tests
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("interrupted"))
+    libc.prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG: no arena outlives its tests
     plan = json.load(sys.stdin)
     uid, gid = os.getuid(), os.getgid()
-    as_root = uid == 0
-    if not as_root:
+    kind = ENGINE if plan["engine"] else ROOT if uid == 0 else USER
+    if kind == ENGINE and uid != 0:
+        sys.exit("an arena with an engine needs root")
+    if kind == USER:
         must(libc.unshare(NEWUSER), "unshare user")
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
@@ -250,20 +262,22 @@ def main() -> None:
     if init == 0:
         os.read(waits, 1)
         try:
-            as_init(plan, as_root)
+            as_init(plan, kind)
         except BaseException as error:
             print(json.dumps({"no_arena": repr(error)}), flush=True)
         os._exit(0)
-    groups = cgroups(init, plan)
-    os.write(tells, b"!")
-    os.waitpid(init, 0)
-    for group in groups:
-        for _ in range(50):
-            try:
-                group.rmdir()
-                break
-            except OSError:
-                time.sleep(0.02)
+    group = os.path.basename(plan["top"])
+    try:
+        cgroups(group, init, plan["memory_mb"])
+        os.write(tells, b"!")
+        os.waitpid(init, 0)
+    except BaseException:  # told to end; with PID 1 go all others inside
+        os.kill(init, signal.SIGKILL)
+        os.waitpid(init, 0)
+        raise
+    finally:
+        remove_cgroups(group)
+        os.rmdir(plan["top"])  # empty again: what was mounted there went with PID 1
 
 
 if __name__ == "__main__":

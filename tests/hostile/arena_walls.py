@@ -12,6 +12,7 @@ import os
 import resource
 import socket
 import struct
+import time
 from pathlib import Path
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
@@ -44,10 +45,19 @@ def fresh_folders(top: str = "") -> None:
         mount("tmpfs", top + path, "tmpfs", 0, "size=48m,nr_inodes=6000,mode=777")
 
 
-def build_root(top: str, binds: list[list[str]]) -> None:
-    """A root of tmpfs with read-only binds, made in the mount namespace of PID 1."""
+def build_root(top: str, binds: list[list[str]], engine: bool) -> None:
+    """A root of tmpfs with read-only binds, made in the mount namespace of PID 1.
+
+    engine: add what an engine writes to besides its own folder.
+    """
     mount("none", "/", None, REC | PRIVATE)
     mount("tmpfs", top, "tmpfs", 0, "size=1m,mode=755")
+    for path, size in (("/engine", "300m"), ("/run", "10m"), ("/etc/docker", "1m")) * engine:
+        os.makedirs(top + path)
+        mount("tmpfs", top + path, "tmpfs", 0, f"size={size},mode=755")
+    if engine:
+        os.mkdir(top + "/sys")
+        mount("/sys", top + "/sys", None, BIND | REC)  # control groups for its containers
     for path in ("/proc", *FOLDERS):
         os.makedirs(top + path, exist_ok=True)
     fresh_folders(top)
@@ -102,23 +112,36 @@ def limit(memory_mb: int) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def cgroups(pid: int, plan: dict) -> list[Path]:
-    """Memory and process limits for all together, where a control group can be made."""
-    made = []
-    most, number = str(plan["memory_mb"] << 20), "200"
-    for top, name, value in (
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def cgroups(name: str, pid: int, memory_mb: int) -> None:
+    """Put a process, and who comes of it, into groups with limits of memory and processes, where
+    such can be made."""
+    most, number = str(memory_mb << 20), "200"
+    for top, limited, value in (
         ("memory", "memory.limit_in_bytes", most),
         ("pids", "pids.max", number),
         (".", "memory.max", most),
     ):
-        group = Path("/sys/fs/cgroup", top, f"arena-{pid}")
+        group = CGROUPS / top / name
         try:
             if not (group.parent / "cgroup.procs").exists():
                 continue
             group.mkdir()
-            made.append(group)
-            (group / name).write_text(value)
+            (group / limited).write_text(value)
             (group / "cgroup.procs").write_text(str(pid))
         except OSError:
             continue
-    return made
+
+
+def remove_cgroups(name: str) -> None:
+    """Remove groups whose names begin so: these, and those an engine made for its containers."""
+    for top in (*CGROUPS.glob(f"{name}*"), *CGROUPS.glob(f"*/{name}*")):
+        for folder, _, _ in os.walk(top, topdown=False):
+            for _ in range(50):
+                try:
+                    os.rmdir(folder)
+                    break
+                except OSError:  # whoever was in it is just ending
+                    time.sleep(0.02)

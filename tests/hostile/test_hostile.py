@@ -68,9 +68,9 @@ def test_honest_programs_leave_no_trace_and_beat_no_naive_grader_by_chance():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", trial.BACKENDS)
+@pytest.mark.parametrize("backend", trial.LOCAL)
 def test_a_few_programs_of_every_kind_beat_the_naive_grader_and_not_ours(backend):
-    if backend == trial.BACKENDS[0]:
+    if backend == trial.LOCAL[0]:
         assert duds(FAST) == []
     assert judged(held(backend, "call", FAST)) == NOTHING
 
@@ -95,9 +95,18 @@ def test_every_program_beats_the_naive_grader_that_it_names(attacks):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("backend", trial.BACKENDS)
+@pytest.mark.parametrize("backend", trial.LOCAL)
 def test_no_program_gets_a_pass_or_touches_the_machine_and_honest_ones_pass(backend, mode):
     assert judged(held(backend, mode, PROGRAMS, all_twins=True)) == NOTHING
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+def test_nor_does_one_of_every_class_in_a_container(mode):
+    """All of them take minutes: `python -m tests.hostile docker:2`."""
+    first = {attack.number: attack for attack in reversed(PROGRAMS) if mode in attack.modes}
+    assert len(first) > 15
+    assert judged(held(trial.DOCKER, mode, list(first.values()))) == NOTHING
 
 
 @pytest.mark.slow

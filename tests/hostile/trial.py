@@ -10,13 +10,15 @@ import dataclasses
 import json
 from collections.abc import Sequence
 
+from tests.docker_engine import why_no_engine
 from tests.hostile import arena
 from tests.hostile.batch import FIRST, LAST, Row
 from tests.hostile.programs import PROGRAMS
 from tests.hostile.record import MODES, Attack
 from tests.hostile.twins import TWINS
 
-BACKENDS = ("local:3", "local:2")
+LOCAL, DOCKER = ("local:3", "local:2"), "docker:2"
+BACKENDS = (*LOCAL, DOCKER)
 """Backend and tier. Tier 1 has no walls for files, network and signals: nothing hostile there."""
 
 
@@ -57,6 +59,9 @@ def hold(
     Args:
         all_twins: grade also the honest programs that are the twin of none of these attacks.
     """
+    in_containers = backend.startswith("docker")
+    if in_containers and (why := why_no_engine()):
+        return Trial(backend, mode, why, ())
     chosen = [attack for attack in attacks if mode in attack.modes or mode == "shared"]
     used = {attack.twin.name for attack in chosen}
     others = [twin.name for twin in TWINS if twin.name not in used] if all_twins else []
@@ -72,7 +77,8 @@ def hold(
                 settle_s=0.3,
                 peak_mb=1000,
             )
-        ]
+        ],
+        engine=in_containers,
     )[0]
     rows = [
         Row(**{**report, "effects": tuple(report["effects"])})

@@ -6,6 +6,7 @@ Needs an engine; the tests start one of their own (tests/docker_engine.py) or ar
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -27,6 +28,7 @@ from workbench.records import Case, Limits, Task
 from workbench.sandbox import open_sandbox
 from workbench.sandbox.docker import engine
 from workbench.sandbox.docker.container import Stream
+from workbench.sandbox.languages import LANGUAGES
 from workbench.tasks import load_tasks
 
 TOP = Path(__file__).resolve().parents[2]
@@ -47,6 +49,23 @@ def fresh(docker_engine):
         yield sandbox
 
 
+@pytest.fixture(scope="module")
+def named(docked, docker_engine):
+    """In an image of the engine's own that has a Python and nothing else."""
+    connection = engine.connect()
+    found = connection.inspect_container(next(iter(names(docked))))
+    python = found["Config"]["Entrypoint"][0]
+    text = (
+        f"FROM {found['Image']}\nCOPY LINKS /\nENV WORKBENCH_TEST=here\nUSER 1234\nVOLUME /data\n"
+    )
+    build(connection, "named:1", text, [("usr/bin/python3", python)])
+    volumes = connection.volumes()["Volumes"]  # the builder of the line above leaves some
+    with open_sandbox("docker:named:1", workers=1) as sandbox:
+        yield sandbox
+    assert connection.volumes()["Volumes"] == volumes
+    connection.close()
+
+
 @pytest.fixture
 def client(docker_engine):
     connection = engine.connect()
@@ -65,7 +84,9 @@ def containers(client):
 
 
 def names(sandbox):
-    return {keeper._worker.server.name for keeper in sandbox._pool._keepers}
+    """Of the containers it has now, for whatever kind of program."""
+    pools = (sandbox._pool, *sandbox._toolboxes.opened, *sandbox._suites.opened)
+    return {keeper._worker.server.name for pool in pools for keeper in pool._keepers}
 
 
 def wait_until_gone(client, gone, seconds=20):
@@ -143,25 +164,74 @@ def test_a_program_that_reads_standard_input_says_the_same(docked, sandbox):
 
 @slow
 @pytest.mark.parametrize("language, needs", [("javascript", "Node.js"), ("c", "GCC")])
-def test_other_languages_are_unscorable_and_say_what_to_use(docked, language, needs):
+def test_an_image_without_a_toolchain_is_unscorable_and_says_what_to_install(
+    named, language, needs
+):
     for _ in range(2):
-        said = docked.run_program({"main": "x"}, "main", "", QUICK, language)
-        assert said.status == "unscorable" and f"an image with {needs}" in said.message
-        assert 'open_sandbox("local")' in said.message
+        said = named.run_program({"main": "x"}, "main", "", QUICK, language)
+        assert said.status == "unscorable" and f"They need {needs}" in said.message
+        assert "No such file or directory" in said.message
     cases = (Case(("1 2",), {"stdout": "3"}),)
     task = Task("a", "add", "", "main", {}, (), cases, {"main": "x"}, language=language)
-    verdict = grade(task, "x", docked)
+    verdict = grade(task, "x", named)
     assert verdict.status == "unscorable"
     assert not any(outcome.status in ("passed", "wrong") for outcome in verdict.outcomes)
 
 
+ECHO = {  # language -> a program that doubles a number
+    "javascript": "console.log(2 * require('fs').readFileSync(0, 'utf8'))",
+    "c": '#include <stdio.h>\nint main(void) { int a; scanf("%d", &a); printf("%d\\n", 2 * a); }',
+}
+
+
+def doubled(sandbox, language, number):
+    """What a program of that language prints for a number, or what went wrong."""
+    name = f"main{LANGUAGES[language].suffix}"
+    said = sandbox.run_program({name: ECHO[language]}, name, str(number), Limits(), language)
+    return said.stdout or said
+
+
 @slow
-def test_a_repository_is_unscorable_and_says_what_to_use(docked):
-    task = load_tasks("repos")[0]
-    verdict = grade(task, task.reference, docked)
-    assert verdict.mode == "shared" and verdict.status == "unscorable"
-    assert {outcome.status for outcome in verdict.outcomes} == {"skipped"}
-    assert all('open_sandbox("local")' in outcome.message for outcome in verdict.outcomes)
+@pytest.mark.parametrize("language, tool", [("javascript", "node"), ("c", "gcc")])
+def test_the_toolchain_of_a_named_image_is_found_by_name(docked, client, language, tool):
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    assert doubled(docked, language, 4) == "8\n"
+    pool = docked._toolboxes._opened[language]
+    found = client.inspect_container(pool._keepers[0]._worker.server.name)
+    links = [("usr/bin/python3", found["Config"]["Entrypoint"][0])]
+    real = os.path.realpath(shutil.which(tool))
+    links += [(f"usr/bin/{tool}", real)] if real != f"/usr/bin/{tool}" else []
+    build(client, f"with-{tool}:1", f"FROM {found['Image']}\nCOPY LINKS /\n", links)
+    with open_sandbox(f"docker:with-{tool}:1", workers=1) as sandbox:
+        assert doubled(sandbox, language, 5) == "10\n"
+
+
+@slow
+def test_a_suite_runs_in_a_named_image_that_has_no_pytest(named):
+    assert call(named, "import pytest").results[0].error.startswith("ModuleNotFoundError")
+    files = {"lib.py": "def f(): return 2\n"}
+    files["test_a.py"] = "from lib import f\ndef test_a(): assert f() == 2\n"
+    result = named.run_pytest({**files, "test_b.py": "def test_b(): assert 1 == 2\n"})
+    assert [outcome[1] for outcome in result.outcomes] == ["passed", "wrong"], result
+
+
+def changes_of(task):
+    """{what it is: changes} of everything that comes with a repository."""
+    wrong = {row.weak_spot: row.files for row in task.wrong}
+    hacks = {f"hack {n}": changes for n, changes in enumerate(task.known_hacks)}
+    return {"nothing": {}, "the reference": task.reference, **wrong, **hacks}
+
+
+@slow
+@pytest.mark.parametrize("task", load_tasks("repos"), ids=lambda task: task.task_id)
+def test_a_repository_gets_the_same_outcomes_as_in_the_local_sandbox(docked, sandbox, task):
+    for name, changes in changes_of(task).items():
+        there, here = (grade(task, changes, box) for box in (docked, sandbox))
+        assert there.mode == "shared" and there.status == here.status == "ok", there
+        assert there.outcomes == here.outcomes, name
+        solved = all(outcome.status == "passed" for outcome in there.outcomes)
+        assert there.outcomes and solved == (name == "the reference"), name
 
 
 SPLIT = {  # program, tests
@@ -381,7 +451,10 @@ from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
 sandbox = open_sandbox("docker", workers=2)
-print(json.dumps([keeper._worker.server.name for keeper in sandbox._pool._keepers]), flush=True)
+if sys.argv[1] == "suite":
+    assert sandbox.run_pytest({"test_a.py": "def test_a(): pass\\n"}).status == "ok"
+pools = (sandbox._pool, *sandbox._suites.opened)
+print(json.dumps([k._worker.server.name for pool in pools for k in pool._keepers]), flush=True)
 if sys.argv[1] == "spin":
     spin = {"lib.py": "def f():\\n    while True: pass\\n"}
     sandbox.call(spin, "lib.py", "f", [()], Limits(cpu_s=60.0, wall_s=60.0))
@@ -403,13 +476,13 @@ def test_an_interpreter_that_ends_leaves_no_container(client):
 
 
 @slow
-@pytest.mark.parametrize("what", ["spin", "end"])
-def test_a_killed_trainer_leaves_no_container(client, what):
+@pytest.mark.parametrize("what, count", [("spin", 2), ("suite", 4)])
+def test_a_killed_trainer_leaves_no_container(client, what, count):
     process, mine = start_trainer(what)
     time.sleep(0.5 if what == "spin" else 0)
     process.kill()
     process.wait()
-    assert len(mine) == 2 and wait_until_gone(client, mine) == set()
+    assert len(mine) == count and wait_until_gone(client, mine) == set()
 
 
 @slow
@@ -427,6 +500,10 @@ def test_an_engine_that_is_stopped_in_the_middle_is_a_clear_fault_and_no_hang(mo
         timer.join()
         again = call(sandbox, "return x")
         assert again.status == "sandbox_error" and own.address in again.message
+        suite = sandbox.run_pytest({"test_a.py": "def test_a(): pass\n"}, ["test_a.py::test_a"])
+        assert suite.status == "unscorable" and own.address in suite.message
+        program = sandbox.run_program({"a.js": ""}, "a.js", "", language="javascript")
+        assert program.status == "unscorable"
         sandbox.close()
     finally:
         own.stop()
@@ -464,21 +541,11 @@ def build(client, tag, dockerfile, links=()):
 
 
 @slow
-def test_a_named_image_with_python_is_used(docked, client):
-    (name,) = list(names(docked))[:1]
-    found = client.inspect_container(name)
-    python = found["Config"]["Entrypoint"][0]
-    text = (
-        f"FROM {found['Image']}\nCOPY LINKS /\nENV WORKBENCH_TEST=here\nUSER 1234\nVOLUME /data\n"
-    )
-    build(client, "named:1", text, [("usr/bin/python3", python)])
-    volumes = client.volumes()["Volumes"]  # the builder of the line above leaves some
-    with open_sandbox("docker:named:1", workers=1) as sandbox:
-        (case,) = call(sandbox, "import os; return os.path.exists('/usr/bin/python3')").results
-        assert case.value is True
-        (case,) = call(sandbox, "import os; return sorted(os.environ)").results
-        assert "HOME" in case.value and not {"WORKBENCH_TEST", "HOSTNAME"} & set(case.value)
-    assert client.volumes()["Volumes"] == volumes
+def test_a_named_image_with_python_is_used(named):
+    (case,) = call(named, "import os; return os.path.exists('/usr/bin/python3')").results
+    assert case.value is True
+    (case,) = call(named, "import os; return sorted(os.environ)").results
+    assert "HOME" in case.value and not {"WORKBENCH_TEST", "HOSTNAME"} & set(case.value)
 
 
 @slow
@@ -534,9 +601,12 @@ def test_clean_all_leaves_an_engine_as_it_was(capsys, monkeypatch):
         monkeypatch.setattr(tempfile, "tempdir", None)  # read TMPDIR again
         with open_sandbox("docker", workers=1) as sandbox:
             assert call(sandbox, "return x").results[0].value == 1
+            assert sandbox.run_pytest({"test_a.py": "def test_a(): pass\n"}).status == "ok"
             assert main(["clean", "--all"]) == 0
             said = capsys.readouterr().out
-            assert "container workbench-sandbox-" in said and "image rl-workbench-sandbox" in said
+            assert said.count("container workbench-sandbox-") == 2 and "kept" not in said
+            images = {"sandbox": 2, "python": 1, "parts": 1}
+            assert {name: said.count(f"image rl-workbench-{name}:") for name in images} == images
             connection = engine.connect()
             assert not connection.containers(all=True) and not connection.images(all=True)
             connection.close()

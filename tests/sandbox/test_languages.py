@@ -35,8 +35,12 @@ AVAILABLE = [
 ]
 
 
-@pytest.fixture(scope="module", params=["local:3", "local:2"])
+@pytest.fixture(
+    scope="module", params=["local:3", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
+)
 def walled(request):
+    if request.param.startswith("docker"):
+        request.getfixturevalue("docker_engine")
     with open_sandbox(request.param, workers=1) as opened:
         if opened.name != request.param:
             pytest.skip(f"only {opened.name} here: {opened.declined}")
@@ -162,14 +166,14 @@ def test_a_hostile_c_program_gets_nothing(walled, body, status):
 
 @needs_gcc
 def test_filling_the_work_folder_ends_with_an_error_and_leaves_nothing(walled):
-    if walled.tier < 3:
-        pytest.skip("no quota of disk space at tier 2")
+    if walled.name == "local:2":
+        pytest.skip("no quota of disk space at tier 2 without a container")
     body = """
     for (int i = 0; ; i++) {
         char name[20]; sprintf(name, "%d", i);
         FILE *file = fopen(name, "w");
         if (!file) return i < 2000 ? 5 : 6;
-        for (int j = 0; j < 1 << 20; j++) fputc(1, file);
+        for (int j = 0; j < 1 << 20 && fputc(1, file) != EOF; j++);
         fclose(file);
     }"""
     result = c(walled, body, limits=Limits(cpu_s=5.0))
@@ -196,7 +200,7 @@ def test_filling_the_work_folder_ends_with_an_error_and_leaves_nothing(walled):
 def test_a_hostile_source_is_a_compile_error(walled, text, monkeypatch):
     from workbench.sandbox import programs
 
-    monkeypatch.setattr(programs, "COMPILE", Limits(cpu_s=2.0, wall_s=60.0, memory_mb=512))
+    monkeypatch.setattr(programs, "COMPILE", Limits(cpu_s=0.5, wall_s=60.0, memory_mb=512))
     result = run(walled, "c", text)
     assert result.status in ("compile_error", "timeout"), result
     assert "root:" not in result.stderr

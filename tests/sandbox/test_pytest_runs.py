@@ -42,9 +42,13 @@ def statuses(result):
     return {name: status for name, status, _ in result.outcomes}
 
 
-@pytest.fixture(scope="module", params=["local", "local:2"])
+@pytest.fixture(
+    scope="module", params=["local", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
+)
 def walls(request):
-    """Both kinds of walls that can be had here."""
+    """Every kind of walls that can be had here."""
+    if request.param.startswith("docker"):
+        request.getfixturevalue("docker_engine")
     with open_sandbox(request.param, workers=1) as sandbox:
         if sandbox.tier == 1:
             pytest.skip("no walls on this machine")

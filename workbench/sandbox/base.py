@@ -17,8 +17,8 @@ from workbench.sandbox.checking import check_folders, check_path, check_stdin, t
 from workbench.sandbox.guarantees import Guarantees, check
 from workbench.sandbox.languages import find
 from workbench.sandbox.pool import Pool
-from workbench.sandbox.programs import NoToolboxes, Toolboxes, Unavailable, run_program
-from workbench.sandbox.pytest_suites import NoSuites, Suites, suite_result
+from workbench.sandbox.programs import Toolboxes, Unavailable, run_program
+from workbench.sandbox.pytest_suites import Suites, suite_result
 from workbench.sandbox.responses import printed
 from workbench.sandbox.results import (
     CallResult,
@@ -38,9 +38,7 @@ class Sandbox:
     kind = ""
     """Where the servers run: the first half of the name."""
 
-    def __init__(
-        self, pool: Pool, toolboxes: Toolboxes | NoToolboxes, suites: Suites | NoSuites
-    ):
+    def __init__(self, pool: Pool, toolboxes: Toolboxes, suites: Suites):
         """pool: for Python; toolboxes: for the other languages; suites: for pytest. All are closed
         with this."""
         self._pool, self._toolboxes, self._suites = pool, toolboxes, suites

@@ -32,6 +32,9 @@ class Language:
     entry file first. Empty: nothing is compiled."""
     reads: tuple[str, ...] = ()
     """Folders and files the commands need besides the system's libraries and their first words."""
+    parts: tuple[str, ...] = ()
+    """Patterns of all files they need besides their first words: for an image, which has no system.
+    The shared libraries that these are linked with need not be named."""
     example: str = ""
     """A program that prints the one word it reads: run before the first program of others, to see
     that the toolchain works behind the walls. What does not work here must not look wrong."""
@@ -43,6 +46,29 @@ class Language:
     """What to install where a command is missing."""
 
 
+_SYSTEM = ("/lib*", "/lib/*-linux-*", "/usr/lib*", "/usr/lib/*-linux-*")
+"""Where systems keep libraries, and what the linker needs to make a program."""
+_HEADERS = "arpa asm asm-generic bits gnu linux net netinet sys".split()
+C_PARTS = (
+    "/usr/bin/as",
+    "/usr/bin/ld",
+    *(
+        f"/usr/lib*/gcc/*/*/{name}"
+        for name in ("cc1", "collect2", "liblto_plugin.so", "crt*.o", "libgcc*", "include*")
+    ),
+    *(
+        f"{folder}/{name}"
+        for folder in _SYSTEM
+        for name in ("*crt*.o", "libc.so*", "libc_nonshared.a", "libm.so*", "libmvec.so*",
+                     "libgcc_s.so*")
+    ),
+    "/usr/include/*.h",
+    *(f"/usr/include/{folder}" for folder in _HEADERS),
+    *(f"/usr/include/*-linux-*/{folder}" for folder in _HEADERS),
+)  # fmt: skip
+"""GCC's compiler, assembler and linker, and the C library with its headers."""
+
+
 LANGUAGES = {
     row.name: row
     for row in (
@@ -52,6 +78,7 @@ LANGUAGES = {
             ".js",
             run=("node", "--max-old-space-size={memory_mb}", "{entry}"),
             reads=("/etc/ssl/openssl.cnf",),
+            parts=("/etc/ssl/openssl.cnf",),
             example="console.log(require('fs').readFileSync(0, 'utf8'))",
             reserve_mb=16_384,
             install="Node.js (Debian and Ubuntu: apt-get install nodejs)",
@@ -62,6 +89,7 @@ LANGUAGES = {
             compile=("gcc", "-std=gnu17", "-O2", "-pipe", "-o", PROGRAM, "{sources}", "-lm"),
             run=(f"./{PROGRAM}",),
             reads=("/usr/bin", "/usr/include"),
+            parts=C_PARTS,
             example="#include <stdio.h>\n"
             'int main(void) { char word[9]; if (scanf("%8s", word)) puts(word); return 0; }\n',
             install="GCC and the C library's headers (Debian and Ubuntu: apt-get install gcc "

@@ -23,9 +23,10 @@ def open_sandbox(kind: str = "auto", workers: int = 2, reuse: bool = True) -> Sa
     Args:
         kind: "auto" or "local": the strongest walls this machine allows. "local:2" and "local:1"
             use no stronger tier than that one. "docker": in containers, with this Python's
-            standard library and numpy; "docker:IMAGE", e.g. "docker:python:3.12-slim": in
-            containers of an image the engine has, which must have Python 3.11 or newer as python3;
-            only its standard library can be imported.
+            standard library and numpy, and with the toolchains that are on this machine;
+            "docker:IMAGE", e.g. "docker:python:3.12-slim": in containers of an image the engine
+            has, which must have Python 3.11 or newer as python3; only its standard library can be
+            imported, and other languages are those it has the tools of.
         workers: programs that run at the same time; 2 suits a laptop.
         reuse: give the stored result when the same program gets the same inputs again.
     Raises:
@@ -60,8 +61,8 @@ class LocalSandbox(Sandbox):
 
         pool = open_pool(python_setup(), strongest)
         open_another = functools.partial(open_pool, strongest=pool.tier)
-        toolboxes, suites = Toolboxes(pool.tier, open_another), Suites(pool.tier, open_another)
-        super().__init__(pool, toolboxes, suites)
+        toolboxes = Toolboxes(pool.tier, lambda toolchain: open_another(toolchain.setup()))
+        super().__init__(pool, toolboxes, Suites(pool.tier, open_another))
         if self.tier == 1:
             warnings.warn(
                 "this sandbox (tier 1) limits time and memory only: programs can read and write "

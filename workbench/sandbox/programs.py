@@ -40,9 +40,10 @@ class Unavailable(Exception):
 class Toolboxes:
     """The pools for languages other than Python: one a language, opened at its first use."""
 
-    def __init__(self, tier: int, open_pool: Callable[[dict], Pool]):
-        """open_pool: starts servers that have the given setup."""
-        self._tier, self._open_pool = tier, open_pool
+    def __init__(self, tier: int, open_pool: Callable[[Toolchain], Pool], find: Callable = tools):
+        """open_pool: starts servers for the programs of a toolchain. find: gives the commands of a
+        language, as `languages.tools` does."""
+        self._tier, self._open_pool, self._find = tier, open_pool, find
         self._lock = threading.Lock()
         self._opened: dict[str, Pool] = {}
         self._missing: dict[str, str] = {}
@@ -55,7 +56,7 @@ class Toolboxes:
     def get(self, language: Language) -> tuple[Toolchain, Pool]:
         """A language's commands and its pool. Raises Unavailable if its programs cannot run
         here."""
-        toolchain, name = Toolchain(language), language.name
+        toolchain, name = Toolchain(language, self._find(language)), language.name
         with self._lock:
             if name in self._missing:
                 raise Unavailable(self._missing[name])
@@ -75,13 +76,16 @@ class Toolboxes:
                 "the namespaces of tier 3 can count and end"
             )
         try:
-            box = self._open_pool(toolchain.setup())
+            box = self._open_pool(toolchain)
         except RuntimeError as error:
             raise Unavailable(f"no server for {name} could be started: {error}") from None
         reason = "; ".join(reason for _, reason in box.declined) if box.tier < self._tier else ""
         if reason := reason or toolchain.what_fails(box):
             box.close()
-            raise Unavailable(f"{name} programs do not run at tier {self._tier} here: {reason}")
+            raise Unavailable(
+                f"{name} programs do not run at tier {self._tier} here: {reason}. They need "
+                f"{toolchain.language.install}"
+            )
         return box
 
     def close(self) -> None:
@@ -90,30 +94,14 @@ class Toolboxes:
             box.close()
 
 
-class NoToolboxes:
-    """In place of `Toolboxes` in containers, where only Python programs run."""
-
-    opened = ()
-
-    def get(self, language: Language) -> tuple[Toolchain, Pool]:
-        """Raises Unavailable."""
-        raise Unavailable(
-            f"{language.name} programs do not run in containers, only Python's: they need an image "
-            f"with {language.install}, and servers that use it there do not exist yet. Use "
-            'open_sandbox("local") on a machine that has it'
-        )
-
-    def close(self) -> None:
-        """Nothing was opened."""
-
-
 class Toolchain:
-    """A language's commands as they are found on this machine."""
+    """A language's commands as they are found where its programs run."""
 
-    def __init__(self, language: Language):
-        """Raises Unavailable if a command is missing."""
+    def __init__(self, language: Language, found: Mapping[str, str | None]):
+        """found: first word of each command -> its file, or None. Raises Unavailable if one is
+        missing."""
         self.language = language
-        self._tools = tools(language)
+        self._tools = found
         if missing := [word for word, path in self._tools.items() if path is None]:
             raise Unavailable(
                 f"{language.name} programs need {' and '.join(missing)}, not found on the PATH: "
@@ -125,6 +113,10 @@ class Toolchain:
         reads = [*self.language.reads, *self._tools.values()]
         reads = list(filter(os.path.exists, reads))
         return {"reads": reads, "packages": {}, "programs": True, "harness": "modes"}
+
+    def parts(self) -> list[str]:
+        """Patterns of the files that an image for its programs is made of."""
+        return [*self._tools.values(), *self.language.parts]
 
     def run(self, box, files, entry_file, stdin, limits) -> ProgramResult:
         """Compile the program, if need be, and run it in `box`."""
@@ -171,7 +163,7 @@ class Toolchain:
 
 def run_program(
     pool: Pool,
-    toolboxes: Toolboxes | NoToolboxes,
+    toolboxes: Toolboxes,
     files: Mapping[str, str],
     entry_file: str,
     stdin: str,

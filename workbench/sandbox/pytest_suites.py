@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.sandbox import wire
-from workbench.sandbox.programs import Unavailable
 from workbench.sandbox.responses import Malformed, Response, how_it_ended, strings, text_of
 from workbench.sandbox.results import TestsResult
 
@@ -65,22 +64,6 @@ class Suites:
         with self._lock:  # whoever is starting them now has finished then
             for pool in self.opened:
                 pool.close()
-
-
-class NoSuites:
-    """In place of `Suites` in containers."""
-
-    opened = ()
-
-    def get(self) -> Pool:
-        """Raises Unavailable."""
-        raise Unavailable(
-            "pytest suites do not run in containers yet, servers that have pytest loaded do not "
-            'exist there; use open_sandbox("local")'
-        )
-
-    def close(self) -> None:
-        """Nothing was opened."""
 
 
 def setup() -> dict:

@@ -33,7 +33,9 @@ def _compile(command, makes, pipe):
     if pid == 0:
         try:
             os.dup2(2, 1)
-            os.execv(command[0], command)
+            os.execvp(command[0], command)
+        except OSError as error:
+            os.write(2, f"{command[0]} could not be started: {error.strerror}".encode())
         finally:
             os._exit(127)
     exit_code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -65,7 +67,7 @@ def _say_failed(pipe, reason):
 
 def _become(command, pipe):
     try:
-        os.execve(command[0], command, os.environ)
+        os.execvp(command[0], command)
     except OSError as error:
-        reason = f"could not be started: {error.strerror}"
+        reason = f"{command[0]} could not be started: {error.strerror}"
         candidate.say_last(pipe, wire.LEFT + candidate.dump(["crash", reason]))

@@ -69,7 +69,9 @@ class ContainerServer:
             self._client = engine.connect()
             config = self._client.inspect_image(tag)["Config"]
             self._program = config["Entrypoint"]
-            settings = _settings(self._client, self.name, config["Volumes"] or ())
+            settings = _settings(
+                self._client, self.name, config["Volumes"] or (), setup["programs"]
+            )
             settings["command"] = self._arguments("solutions")  # the image says which program
             for text in self._client.create_container(tag, **settings)["Warnings"] or ():
                 warnings.warn(f"the Docker engine says: {text}", stacklevel=2)  # a limit it lacks
@@ -174,11 +176,15 @@ class Stream:
         self._attached.close()
 
 
-def _settings(client, name, volumes):
-    """What create_container is told; `volumes` the image declares become empty folders."""
+def _settings(client, name, volumes, programs):
+    """What create_container is told; `volumes` the image declares become empty folders.
+
+    programs: whether runs may start what a compiler made in their work folder.
+    """
     tmpfs = dict.fromkeys(volumes, "ro,size=4k")
     for folder in FOLDERS.values():
-        tmpfs[folder] = f"size={WORK_MB}m,nr_inodes={WORK_FILES},mode=711,nosuid,nodev,noexec"
+        tmpfs[folder] = f"size={WORK_MB}m,nr_inodes={WORK_FILES},mode=711,nosuid,nodev,"
+        tmpfs[folder] += "exec" if programs else "noexec"
     tmpfs[MEETING] = "size=4k,nr_inodes=10,mode=700,nosuid,nodev,noexec"
     memory = f"{2 * (MEMORY_MB + 4 * WORK_MB)}m"  # and some for the servers
     host_config = client.create_host_config(

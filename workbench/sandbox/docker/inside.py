@@ -1,12 +1,12 @@
 """The program of a container: a sandbox server between its standard input and output.
 
 Stage: sandbox (server side). Started as `python3 -P -s -S inside.py SIDE FOLDER MEETING SETUP
-NAME...`: which side, its work folder, where the sides meet, "reads" and "packages" as for `server`,
-and the environment variables a run may see. The container's first process serves solutions; the
-server for tests is started in the same container later. It makes a socket in the folder MEETING,
-which only root may enter (and a run's filter forbids sockets); the solutions' server sends there.
-Left out: every weaker kind of walls; where these cannot be had, the server says why and does not
-start.
+NAME...`: which side, its work folder, where the sides meet, the setup as for `server`, and the
+environment variables a run may see. What the setup names and the image lacks is not there to read.
+The container's first process serves solutions; the server for tests is started in the same
+container later. It makes a socket in the folder MEETING, which only root may enter (and a run's
+filter forbids sockets); the solutions' server sends there. Left out: every weaker kind of walls;
+where these cannot be had, the server says why and does not start.
 """
 
 from __future__ import annotations
@@ -28,21 +28,30 @@ if __name__ == "__main__":  # our files, without the packages' __init__, which l
 
 import _socket
 
-from workbench.sandbox import confine, server
+from workbench.sandbox import confine, server, toolbox
 
 
-class Contained(confine.Filters):
-    """Tier 2, in a container."""
+class Contained:
+    """Tier 2, in a container: what the walls of `confine` or `toolbox` have here besides."""
 
     def __init__(self, side, reads):
-        super().__init__(reads)
+        super().__init__([path for path in reads if os.path.exists(path)])
         self._side = side
 
     def prepare(self, folder):
+        """As for the walls."""
         super().prepare(folder)
         first, count = confine.RUN_UIDS  # threads are counted by user id, over all containers
         place = int.from_bytes(os.urandom(2), "little") % (count // 2)
         self.uid = first + 2 * place + (self._side == "tests")  # never the other side's
+
+
+class Plain(Contained, confine.Filters):
+    """For runs that start no programs."""
+
+
+class Starting(Contained, toolbox.Filters):
+    """For runs that do."""
 
 
 class ToTests:
@@ -75,8 +84,9 @@ def main(name, folder, meeting, setup, kept):
     os.read(requests, 1)  # nobody may be listening before
     try:
         inner = (from_solutions if name == "tests" else ToTests)(f"{meeting}/tests")
-        kinds, packages = [Contained(name, setup["reads"])], setup["packages"]
-        make_side = functools.partial(server.side_of, name, inner, "modes")
+        kind, packages = Starting if setup["programs"] else Plain, setup["packages"]
+        kinds = [kind(name, setup["reads"])]
+        make_side = functools.partial(server.side_of, name, inner, setup["harness"])
         server.main((requests, responses), os.getppid(), kinds, folder, make_side, packages)
     except (OSError, SystemExit) as error:
         os.write(errors, str(error).encode())
