@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandbox.walls import LOCAL, opened
 from workbench.records import Limits
 from workbench.sandbox import LANGUAGES, Language, languages, open_sandbox
 from workbench.sandbox.languages import fill
@@ -35,12 +36,10 @@ AVAILABLE = [
 ]
 
 
-@pytest.fixture(scope="module", params=["local:3", "local:2"])
+@pytest.fixture(scope="module", params=LOCAL)
 def walled(request):
-    with open_sandbox(request.param, workers=1) as opened:
-        if opened.name != request.param:
-            pytest.skip(f"only {opened.name} here: {opened.declined}")
-        yield opened
+    with opened(request) as sandbox:
+        yield sandbox
 
 
 def run(sandbox, language, text, stdin="", limits=LIMITS, **files):

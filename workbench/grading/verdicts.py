@@ -55,8 +55,9 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
     Returns:
         The status is "unscorable" for a program in a language that cannot be run here, and for
         `test_code` that needs what its process cannot have (see `run_split`); an outcome says why.
+        A solution whose files cannot be (a path outside the workspace, say) is a compile error.
     Raises:
-        ValueError: if a case's arguments are not plain data, or a path leaves the workspace.
+        ValueError: if a case's arguments are not plain data.
     """
     try:
         files = _workspace(task, solution)

@@ -98,7 +98,7 @@ class Server:
             os.close(other)
         status = os.waitstatus_to_exitcode(status)
         said, stdout, stderr = (stream.kept for stream in run.streams)
-        if said[:1] != wire.READY and ended != wire.LEFT_ALONE:
+        if said[:1] != wire.READY and ended not in (wire.LEFT_ALONE, wire.CPU_LIMIT):
             reason = bytes(said[1:]).decode("utf-8", "replace") or f"exit status {status}"
             return _fault(reason, run)
         if run.answers.is_full:
@@ -175,7 +175,7 @@ class Server:
         if other is not None:
             poll.register(other, 0)
         tick_s = TICK_S if exit_handle is not None else TICK_S / 10
-        ended, late = wire.EXITED, wire.WALL_LIMIT
+        ended, late, look_at = wire.EXITED, wire.WALL_LIMIT, 0.0
         while True:
             events = poll.poll(tick_s * 1000)
             run.drain(poll)
@@ -193,6 +193,9 @@ class Server:
                 late = wire.LEFT_ALONE
             if ended == wire.EXITED:
                 ended = _over_a_limit(run, cpu_end_s, deadline, late)
+                if ended == wire.EXITED and (now := time.monotonic()) >= look_at:
+                    look_at = now + TICK_S
+                    ended = wire.DISK_LIMIT if self._walls.is_overfull() else ended
                 if ended != wire.EXITED:
                     os.kill(run.pid, signal.SIGKILL)
         if exit_handle is not None:
