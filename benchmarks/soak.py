@@ -8,7 +8,7 @@ own (it starts itself again under `unshare`, which Linux has): every process tha
 then seen. A row of the table is a look at the machine after so many executions, the sandbox idle:
 
     processes, descriptors   of the trainer and all below it; as many at the end as at the start
-    folders, mounts          temporary folders of the sandbox; mounts in the processes' namespaces
+    folders, mounts          in the script's temporary folder; in the processes' namespaces
     trainer, servers         MiB of memory that is theirs alone
     ms                       median and 99th percentile of an honest execution since the row above
 
@@ -40,13 +40,13 @@ from tests.hostile.twins import twin  # noqa: E402
 from workbench.grading import grade  # noqa: E402
 from workbench.records import UNSCORABLE, Limits, Verdict  # noqa: E402
 from workbench.sandbox import Sandbox, open_sandbox  # noqa: E402
-from workbench.sandbox.process import FOLDER_PREFIX  # noqa: E402
 
 MODES = ("call",) * 8 + ("split", "program")
 HOSTILE_LIMITS = Limits(cpu_s=0.1, wall_s=0.5)
 """Short: many of them never end."""
-MAY_GROW_MIB = 16
-"""Buffers get as large as the largest request, and Python keeps what it once had."""
+MAY_GROW_MIB = 4
+"""In the second half. In the first the plans of 300 tests gather, buffers get as large as the
+largest request, and Python keeps what it once had."""
 HEAD = "executions processes descriptors folders mounts trainer servers"
 HEAD += "   call ms      split ms    program ms"
 
@@ -60,7 +60,7 @@ class State:
     descriptors: int
     """Open in them."""
     folders: int
-    """The sandbox's temporary ones."""
+    """In the temporary folder, which is this script's own."""
     mounts: int
     """In the processes' mount namespaces, added up."""
     trainer_mib: float
@@ -81,10 +81,8 @@ def look() -> State:
             continue
         sizes = [int(line.split()[1]) for line in lines if line.startswith("RssAnon")]
         memory[int(folder.name)] = sum(sizes) / 1024
-    names = os.listdir(tempfile.gettempdir())
-    folders = sum(name.startswith(f"{FOLDER_PREFIX}{os.getpid()}-") for name in names)
     trainer = memory.pop(os.getpid())
-    found = 1 + len(memory), descriptors, folders, mounts
+    found = 1 + len(memory), descriptors, len(os.listdir(tempfile.gettempdir())), mounts
     return State(*found, trainer, sum(memory.values()))
 
 
@@ -117,6 +115,11 @@ class Soak:
         with ThreadPoolExecutor(self.sandbox.workers) as pool:
             for _ in pool.map(self._execute, numbers):
                 pass
+
+    def start_tests(self) -> None:
+        """See to it that every worker has its server for tests, also after few executions."""
+        with ThreadPoolExecutor(workers := self.sandbox.workers) as pool:
+            list(pool.map(lambda n: honest(self.sandbox, "split", n), range(20 * workers)))
 
     def _execute(self, number: int) -> None:
         if number % 10 == 0:
@@ -167,25 +170,25 @@ def passed(verdict: Verdict) -> bool:
 
 def beside_a_new_one(old: Sandbox, kind: str, rounds: int = 300) -> float:
     """Median time of an honest execution in `old` over that in a sandbox opened now, in turns."""
-    times: dict[Sandbox, list[float]] = {old: [], (new := open_sandbox(kind, 1, False)): []}
-    with new:
+    with open_sandbox(kind, old.workers, reuse=False) as new:
+        times: dict[Sandbox, list[float]] = {old: [], new: []}
         for number in range(rounds):
             for sandbox, seconds in times.items():
                 seconds.append(honest(sandbox, "call", number)[0])
     return statistics.median(times[old]) / statistics.median(times[new])
 
 
-def what_leaked(before: State, after: State) -> list[str]:
-    """What there is more of after than before."""
+def what_leaked(before: State, middle: State, after: State) -> list[str]:
+    """What has changed since the start, and what memory has been added since the middle."""
     found = [
         f"{field.name}: {old} before, {new} after"
         for field, old, new in zip(dataclasses.fields(State), _counts(before), _counts(after))
         if new != old
     ]
     for name in ("trainer_mib", "servers_mib"):
-        old, new = getattr(before, name), getattr(after, name)
+        old, new = getattr(middle, name), getattr(after, name)
         if new > old + MAY_GROW_MIB:
-            found.append(f"{name}: {old:.1f} before, {new:.1f} after")
+            found.append(f"{name}: {old:.1f} in the middle, {new:.1f} after")
     return found
 
 
@@ -195,18 +198,20 @@ def soak(executions: int, every: int, kind: str, workers: int) -> list[str]:
         if sandbox.tier < 2:
             return [f"hostile programs run behind walls only, and here is {sandbox.name}"]
         run, done = Soak(sandbox), min(1000, executions // 3)
-        run.run(range(done))  # servers for tests are started, buffers have grown
-        before = settled()
+        run.run(range(done))
+        run.start_tests()
+        before = middle = settled()
         print(f"{sandbox.name}, {workers} workers\n{HEAD}\n{run.row(done, before)}", flush=True)
         while done < executions:
             until = min(done + every, executions)
             run.run(range(done, until))
             done, after = until, settled()
+            middle = after if done <= executions / 2 else middle
             print(run.row(done, after), flush=True)
         stats = sandbox.stats
         ratio = beside_a_new_one(sandbox, kind)
     print(f"{stats}\ntime of a call over that in a new sandbox: {ratio:.2f}")
-    problems = run.problems + what_leaked(before, after)
+    problems = run.problems + what_leaked(before, middle, after)
     problems += [f"counted: {stats}"] if stats.faults or stats.restarts else []
     left = settled()
     if left.processes > 1 or left.folders:
@@ -234,7 +239,11 @@ def main() -> None:
     options = parser.parse_args()
     if os.getpid() != 1:
         alone(sys.argv[1:])
-    if problems := soak(**vars(options)):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o711)  # the runs' users may pass, as through any temporary folder
+        tempfile.tempdir = folder
+        problems = soak(**vars(options))
+    if problems:
         sys.exit("\n".join(problems[:20]))
 
 

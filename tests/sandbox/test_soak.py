@@ -32,8 +32,9 @@ def test_what_is_more_than_before_is_a_leak_and_a_little_memory_is_not(monkeypat
     from soak import State, what_leaked
 
     before = State(13, 120, 0, 145, 22.0, 92.0)
-    assert what_leaked(before, State(13, 120, 0, 145, 30.0, 100.0)) == []
-    assert what_leaked(before, State(14, 119, 1, 145, 22.0, 192.0)) == [
+    middle = State(13, 120, 0, 145, 40.0, 92.0)
+    assert what_leaked(before, middle, State(13, 120, 0, 145, 43.0, 95.0)) == []
+    assert what_leaked(before, middle, State(14, 119, 1, 145, 40.0, 192.0)) == [
         "processes: 13 before, 14 after", "descriptors: 120 before, 119 after",
-        "folders: 0 before, 1 after", "servers_mib: 92.0 before, 192.0 after",
+        "folders: 0 before, 1 after", "servers_mib: 92.0 in the middle, 192.0 after",
     ]  # fmt: skip

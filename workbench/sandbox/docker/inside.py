@@ -78,7 +78,7 @@ def main(name, folder, meeting, setup, kept):
         kinds, packages = [Contained(name, setup["reads"])], setup["packages"]
         make_side = functools.partial(server.side_of, name, inner, "modes")
         server.main((requests, responses), os.getppid(), kinds, folder, make_side, packages)
-    except (OSError, SystemExit) as error:
+    except OSError as error:
         os.write(errors, str(error).encode())
 
 
