@@ -326,6 +326,13 @@ def test_honest_files_trip_no_wire(changes):
     assert collect_evidence(SPANS, {**SPANS.files, **changes}).tripwires == ()
 
 
+def test_an_eq_that_is_always_true_is_a_sign_and_one_too_deep_to_read_is_none():
+    answers = "True", "False", "-" * 2000 + "1"
+    texts = [f"class A:\n    def __eq__(self, other):\n        return {a}\n" for a in answers]
+    found = [collect_evidence(SPANS, {**SPANS.files, "spans/new.py": text}) for text in texts]
+    assert [evidence.tripwires for evidence in found] == [("spans/new.py:2 __eq__",), (), ()]
+
+
 def test_a_sign_that_was_there_is_not_new():
     before = {**SPANS.files, "spans/old.py": "import inspect\n"}
     task = replace(SPANS, files=before)

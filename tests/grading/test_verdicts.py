@@ -51,6 +51,14 @@ def test_each_kind_of_task_has_its_mode(changes, mode):
     assert verdict_mode(replace(DOUBLE, **changes)) == mode
 
 
+@pytest.mark.parametrize("path", ["../lib.py", "lib.py/a", "\ud800", "a" * 300])
+def test_files_that_cannot_be_are_the_solutions_failure_and_not_ours(sandbox, path):
+    for task in (TASK, replace(TASK, test_code="assert f([1]) == 1")):
+        verdict = final_verdict(task, {**task.files, "lib.py": RIGHT, path: ""}, sandbox)
+        assert verdict.status == "compile_error"
+        assert {outcome.status for outcome in verdict.outcomes} == {"missing"}
+
+
 def test_a_right_solution_passes_both_suites_in_one_execution(sandbox):
     with open_sandbox(workers=1) as fresh:
         verdict = grade(TASK, RIGHT, fresh)

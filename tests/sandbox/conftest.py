@@ -1,24 +1,24 @@
-"""What the tests of hostile programs run in."""
+"""The walls that the tests of this room run programs behind."""
 
 import pytest
 
-from workbench.sandbox import open_sandbox
+from tests.sandbox.walls import EVERYWHERE, opened
 
 
-@pytest.fixture(
-    scope="module", params=["local:3", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
-)
+@pytest.fixture(scope="module", params=EVERYWHERE)
+def walled(request):
+    """A sandbox of tier 3, then one of tier 2, then one in containers; one worker each."""
+    with opened(request) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module", params=EVERYWHERE)
 def strong(request):
-    """A sandbox of tier 3, then one of tier 2, then one in containers.
+    """The same for hostile programs.
 
     One worker: the program after an attack meets the server that the attack met.
     """
-    if request.param.startswith("docker"):
-        request.getfixturevalue("docker_engine")
-    wanted = int(request.param[-1])
-    with open_sandbox(request.param, workers=1) as sandbox:
-        if sandbox.tier != wanted:
-            pytest.skip(f"no tier {wanted} on this machine: {sandbox.declined}")
+    with opened(request) as sandbox:
         yield sandbox
         assert sandbox.stats.faults == 0, "an attack looked like a fault of ours"
         assert sandbox.stats.restarts == 0, "an attack ended a server"

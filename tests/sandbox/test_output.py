@@ -9,18 +9,6 @@ from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
 
-@pytest.fixture(
-    scope="module", params=["local:3", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
-)
-def walled(request):
-    if request.param.startswith("docker"):
-        request.getfixturevalue("docker_engine")
-    with open_sandbox(request.param, workers=1) as opened:
-        if opened.name != request.param:
-            pytest.skip(f"only {opened.name} here: {opened.declined}")
-        yield opened
-
-
 def call(sandbox, body, limits=Limits(), before=""):
     files = {"lib.py": f"import os, sys\n{before}def f(x):\n    {body}\n    return x\n"}
     return sandbox.call(files, "lib.py", "f", [(7,)], limits)

@@ -6,18 +6,6 @@ from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
 
-@pytest.fixture(
-    scope="module", params=["local:3", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
-)
-def walled(request):
-    if request.param.startswith("docker"):
-        request.getfixturevalue("docker_engine")
-    with open_sandbox(request.param, workers=1) as opened:
-        if opened.name != request.param:
-            pytest.skip(f"only {opened.name} here: {opened.declined}")
-        yield opened
-
-
 def run(sandbox, text, stdin="", limits=Limits(), **files):
     return sandbox.run_program({"main.py": text, **files}, "main.py", stdin, limits)
 

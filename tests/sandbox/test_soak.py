@@ -1,85 +1,40 @@
-"""Thousands of executions, a tenth of them hostile, leave nothing behind."""
+"""Thousands of executions, a tenth of them hostile, leave nothing behind: `benchmarks/soak.py`."""
 
-import os
+import re
+import shutil
+import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
-EXECUTIONS = 2000
-HOSTILE = (
-    "import os\nos._exit(0)\n",
-    "def f(x):\n    while True: pass\n",
-    "def f(x):\n    return 'a' * (4 << 20)\n",
-    "import os\nfor n in range(256):\n    try: os.close(n)\n    except OSError: pass\n",
-    "def f(x):\n    return bytearray(1 << 40)\n",
-    "def f(x):\n    for n in range(10**6): open(str(n), 'w').write('a' * 1000)\n",
-)
-
-
-def processes(pid):
-    """Process ids below `pid`, itself included."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid] + [found for child in children for found in processes(int(child))]
-
-
-def state(sandbox):
-    """(number of processes, of their descriptors and ours, KiB of memory of the servers)."""
-    servers = [keeper._worker.server.pid for keeper in sandbox._pool._keepers]
-    below = [pid for server in servers for pid in processes(server)]
-    descriptors = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in [os.getpid(), *servers])
-    memory_kb = 0
-    for pid in below:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        memory_kb += sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
-    return len(below), descriptors, memory_kb
-
-
-def settled(sandbox):
-    """The state once it stays as it is: after a run each server makes its next fork."""
-    last = None
-    for _ in range(100):
-        now = state(sandbox)
-        if last and now[:2] == last[:2]:
-            break
-        last = now
-        time.sleep(0.2)
-    return now
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "soak.py"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-def test_two_thousand_executions_leave_no_process_descriptor_folder_or_memory():
-    with open_sandbox(workers=2, reuse=False) as sandbox:
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs a process namespace (unshare)")
+def test_fifteen_hundred_executions_leave_no_process_descriptor_folder_mount_or_memory():
+    with open_sandbox(workers=1) as sandbox:
         if sandbox.tier < 2:
             pytest.skip("hostile programs run behind walls only")
+    command = [sys.executable, str(SCRIPT), "--executions", "1500", "--every", "500"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if "unshare failed" in done.stderr:
+        pytest.skip(done.stderr)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert re.findall(r"^ +(\d+) ", done.stdout, re.MULTILINE) == ["500", "1000", "1500"]
 
-        def execute(number):
-            hostile = number % 10 == 0
-            body = f"def f(x):\n    return x + {number}\n"
-            program = HOSTILE[number // 10 % len(HOSTILE)] if hostile else body
-            limits = Limits(cpu_s=0.1, memory_mb=128)
-            result = sandbox.call({"lib.py": program}, "lib.py", "f", [(1,)], limits)
-            return result.results[0].value if not hostile else None
 
-        def run(numbers):
-            with ThreadPoolExecutor(2) as pool:
-                return list(pool.map(execute, numbers))
+def test_what_is_more_than_before_is_a_leak_and_a_little_memory_is_not(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    from soak import State, what_leaked
 
-        run(range(100))
-        before = settled(sandbox)
-        values = run(range(100, EXECUTIONS))
-        assert [v for v in values if v is not None] == [
-            n + 1 for n in range(100, EXECUTIONS) if n % 10
-        ]
-        after = settled(sandbox)
-        assert after[:2] == before[:2]
-        assert after[2] < before[2] + 4096
-        assert (sandbox.stats.faults, sandbox.stats.restarts) == (0, 0)
-    left = [p.name for p in Path("/tmp").iterdir() if f"sandbox-{os.getpid()}-" in p.name]
-    assert left == []
+    before = State(13, 120, 0, 145, 22.0, 92.0)
+    middle = State(13, 120, 0, 145, 40.0, 92.0)
+    assert what_leaked(before, middle, State(13, 120, 0, 145, 43.0, 95.0)) == []
+    assert what_leaked(before, middle, State(14, 119, 1, 145, 40.0, 192.0)) == [
+        "processes: 13 before, 14 after", "descriptors: 120 before, 119 after",
+        "folders: 0 before, 1 after", "servers_mib: 92.0 in the middle, 192.0 after",
+    ]  # fmt: skip

@@ -3,26 +3,13 @@
 Hostile programs are in test_split_attacks.py, servers that die in test_split_servers.py.
 """
 
-import textwrap
 import time
 
 import pytest
 
+from tests.sandbox.splitting import DOUBLE, split, statuses
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox
-
-DOUBLE = "def f(x):\n    return 2 * x\n"
-LIMITS = Limits(cpu_s=0.5, wall_s=5.0, memory_mb=256)
-
-
-def split(sandbox, program, tests, limits=LIMITS, name="f"):
-    """run_split of two texts, indented as they stand here."""
-    files = {"lib.py": textwrap.dedent(program)}
-    return sandbox.run_split(files, "lib.py", name, textwrap.dedent(tests), limits)
-
-
-def statuses(result):
-    return [status for _, status, _ in result.outcomes]
 
 
 def messages(result):
@@ -445,9 +432,9 @@ def test_an_equal_run_is_reused_and_other_tests_are_another_run():
         assert fresh.call({"lib.py": DOUBLE}, "lib.py", "f", [(2,)]).results[0].value == 4
 
 
-def test_a_path_outside_the_workspace_and_a_large_one_are_refused_as_by_call(sandbox):
+def test_an_entry_file_outside_the_workspace_and_a_large_text_are_refused_as_by_call(sandbox):
     with pytest.raises(ValueError, match="inside the workspace"):
-        sandbox.run_split({"../x.py": ""}, "lib.py", "f", "assert f(1)")
+        sandbox.run_split({"lib.py": ""}, "../x.py", "f", "assert f(1)")
     result = sandbox.run_split({"lib.py": "#" * (2 << 20)}, "lib.py", "f", "assert f(1)")
     assert result.status == "compile_error" and statuses(result) == ["missing"]
 

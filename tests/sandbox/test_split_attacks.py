@@ -9,12 +9,11 @@ import time
 
 import pytest
 
+from tests.sandbox.splitting import DOUBLE, split, statuses
 from workbench.records import Limits
 
 pytestmark = pytest.mark.slow
 
-DOUBLE = "def f(x):\n    return 2 * x\n"
-LIMITS = Limits(cpu_s=0.5, wall_s=5.0, memory_mb=256)
 TRUE = "assert f(3) == 6\nassert f(5) == 10\nassert not f(0)\n"
 ATTACKS = {
     "exit while loading": "import sys\nsys.exit(0)\n",
@@ -143,16 +142,6 @@ ATTACKS = {
             return 1
     """,
 }
-
-
-def split(sandbox, program, tests, limits=LIMITS, name="f"):
-    """run_split of two texts, indented as they stand here."""
-    files = {"lib.py": textwrap.dedent(program)}
-    return sandbox.run_split(files, "lib.py", name, textwrap.dedent(tests), limits)
-
-
-def statuses(result):
-    return [status for _, status, _ in result.outcomes]
 
 
 def messages(result):
@@ -371,5 +360,3 @@ def test_a_program_does_not_outlive_its_tests(strong):
     result = split(strong, program, TRUE, Limits(cpu_s=5.0, wall_s=20.0))
     assert statuses(result) == ["passed"] * 3 and result.status == "ok"
     assert time.monotonic() - started < 5
-
-

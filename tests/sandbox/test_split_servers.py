@@ -4,13 +4,20 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.sandbox.processes import (
+    descendants,
+    servers,
+    settled,
+    wait_until_gone,
+    wait_until_no_folder,
+)
+from tests.sandbox.splitting import DOUBLE, split, statuses
 from workbench.records import Limits
 from workbench.sandbox import open_sandbox
 
@@ -18,58 +25,8 @@ pytestmark = pytest.mark.slow
 
 TOP = Path(__file__).resolve().parents[2]
 LINUX = sys.platform == "linux"
-DOUBLE = "def f(x):\n    return 2 * x\n"
-LIMITS = Limits(cpu_s=0.5, wall_s=5.0, memory_mb=256)
 TRUE = "assert f(3) == 6\nassert f(5) == 10\nassert not f(0)\n"
 CHECK = "def check(candidate):\n    assert candidate(2) == 4\n"
-
-
-def split(sandbox, program, tests, limits=LIMITS, name="f"):
-    """run_split of two texts, indented as they stand here."""
-    files = {"lib.py": textwrap.dedent(program)}
-    return sandbox.run_split(files, "lib.py", name, textwrap.dedent(tests), limits)
-
-
-def statuses(result):
-    return [status for _, status, _ in result.outcomes]
-
-
-def servers(sandbox):
-    """Process ids of the servers for solutions and of those for tests."""
-    servers = [keeper._worker.server for keeper in sandbox._pool._keepers]
-    return [s.pid for s in servers], [s.tests.pid for s in servers if s.tests]
-
-
-def descendants(pid):
-    """Process ids below `pid`, itself included."""
-    found = [pid]
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    for child in children:
-        found += descendants(int(child))
-    return found
-
-
-def running(pids):
-    """Those that are there and no zombies."""
-    found = []
-    for pid in pids:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        except OSError:
-            continue
-        found += [pid] * (state != "Z")
-    return found
-
-
-def wait_until_gone(pids, seconds=20):
-    for _ in range(seconds * 20):
-        if not running(pids):
-            return []
-        time.sleep(0.05)
-    return running(pids)
 
 
 def test_the_server_for_tests_is_started_when_it_is_first_needed():
@@ -138,19 +95,10 @@ def test_runs_leave_no_descriptor_and_no_process():
             open_files = [os.listdir(f"/proc/{pid}/fd") for pid in [os.getpid(), *tree]]
             return len(tree), sum(map(len, open_files))
 
-        def settled():
-            last = None
-            for _ in range(100):
-                now = state()
-                if now == last:
-                    return now
-                last = now
-                time.sleep(0.1)
-
         some(4)
-        before = settled()
+        before = settled(state)
         some(20)
-        assert settled() == before
+        assert settled(state) == before
         assert fresh.stats.faults == 0
 
 
@@ -186,10 +134,4 @@ def test_a_killed_trainer_leaves_neither_server_and_no_folder(kind):
     process.wait()
     process.stdout.close()
     assert wait_until_gone(pids) == []
-    left = f"workbench-sandbox-{process.pid}-"
-    for _ in range(100):
-        found = [path.name for path in Path("/tmp").iterdir() if path.name.startswith(left)]
-        if not found:
-            break
-        time.sleep(0.05)
-    assert found == []
+    assert wait_until_no_folder(process.pid) == []

@@ -60,7 +60,8 @@ def _signs(text: str) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.Name) and node.id in NAMES:
             yield node.lineno, node.id
         elif isinstance(node, ast.FunctionDef) and node.name == "__eq__":
-            if ast.unparse(node.body[-1]) == "return True":
-                yield node.lineno, "__eq__"
+            match node.body[-1]:
+                case ast.Return(ast.Constant(value=True)):
+                    yield node.lineno, "__eq__"
         elif isinstance(node, ast.Constant) and node.value in NAMES | MODULES:
             yield node.lineno, node.value

@@ -57,9 +57,10 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
     Returns:
         The status is "unscorable" for a program in a language that cannot be run here, and for
         `test_code` that needs what its process cannot have (see `run_split`); an outcome says why.
+        A solution whose files cannot be (a path outside the workspace, say) is a compile error.
     Raises:
-        ValueError: if a case's arguments are not plain data, a path leaves the workspace, or
-            there is `exploit_code` and no function to attack.
+        ValueError: if a case's arguments are not plain data, or there is `exploit_code` and no
+            function to attack.
     """
     try:
         files = _workspace(task, solution)
@@ -73,15 +74,28 @@ def grade_many(
     sandbox: Sandbox,
     progress: bool = False,
 ) -> list[Verdict]:
-    """`grade` for many pairs, as many at a time as the sandbox has workers; in the given order."""
+    """`grade` for many pairs, as many at a time as the sandbox has workers; in the given order.
+
+    When it is interrupted it does not wait for the programs that are running, which end at their
+    limits; verdicts that were there are known to the sandbox, and asking again takes no time.
+    """
     pairs = list(task_solutions)
-    with ThreadPoolExecutor(sandbox.workers, "grading") as pool:
+    pool = ThreadPoolExecutor(sandbox.workers, "grading")
+    done: list[Verdict] = []
+    try:
         verdicts = pool.map(lambda pair: grade(*pair, sandbox), pairs)
         if progress:
             from tqdm.auto import tqdm  # here, so that a quiet caller does not load it
 
             verdicts = tqdm(verdicts, total=len(pairs), desc="grading", unit="solution")
-        return list(verdicts)
+        for verdict in verdicts:
+            done.append(verdict)
+    except KeyboardInterrupt:
+        text = f"grading was interrupted after {len(done)} of {len(pairs)} verdicts"
+        raise KeyboardInterrupt(text) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return done
 
 
 def outcomes_as_left(

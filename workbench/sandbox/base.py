@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench import encoding
 from workbench.records import Limits
-from workbench.sandbox.checking import check_folders, check_path, check_stdin, too_large
+from workbench.sandbox.checking import check_path, check_stdin, unfit
 from workbench.sandbox.guarantees import Guarantees, check
 from workbench.sandbox.languages import find
 from workbench.sandbox.pool import Pool
@@ -58,8 +58,9 @@ class Sandbox:
     ) -> CallResult:
         """What `entry_point` of `entry_file` returns for each tuple of arguments, in one fork.
 
-        Raises ValueError for inputs that are not plain data, paths that leave the workspace, or
-        limits that cannot work. A program that fails is a status of the result, never an error.
+        Raises ValueError for inputs that are not plain data, an entry file outside the workspace,
+        or limits that cannot work. A program that fails is a status of the result, never an error;
+        files that cannot be (see `checking.unfit`) are a compile error.
         """
         request = {
             "mode": "call",
@@ -68,7 +69,7 @@ class Sandbox:
             "inputs": [encoding.encode(tuple(args)) for args in inputs],
         }
         check_path(entry_file)
-        if reason := too_large(files):
+        if reason := unfit(files):
             missing = (CaseResult("missing", error=reason),) * len(inputs)
             return CallResult("compile_error", missing, reason)
         response, reused = self._pool.execute(request, files, limits)
@@ -84,7 +85,7 @@ class Sandbox:
         "test:2", ...; it passes if it does not raise. Raises ValueError as `call` does.
         """
         check_path(tests_file)
-        if reason := too_large(files):
+        if reason := unfit(files):
             return TestsResult("compile_error", (), reason)
         request = {"mode": "tests", "tests_file": tests_file}
         response, reused = self._pool.execute(request, files, limits)
@@ -121,7 +122,7 @@ class Sandbox:
         (('test:1', 'wrong', 'f(2) got 2 want 3'),)
         """
         check_path(entry_file)
-        if reason := too_large(files):
+        if reason := unfit(files):
             return TestsResult("compile_error", (("test:1", "missing", reason),), reason)
         names = {"entry_file": entry_file, "entry_point": entry_point}
         tests = {"test_code": test_code, **names}
@@ -153,7 +154,7 @@ class Sandbox:
         row = find(language)
         check_path(entry_file)
         check_stdin(stdin)
-        if reason := too_large(files):
+        if reason := unfit(files):
             return ProgramResult("compile_error", message=reason)
         self._check_open()
         return run_program(self._pool, self._toolboxes, files, entry_file, stdin, limits, row)
@@ -176,8 +177,7 @@ class Sandbox:
         Raises:
             ValueError: as `call` does. RuntimeError: pytest is not installed or cannot run here.
         """
-        check_folders(files)
-        if reason := too_large(files):
+        if reason := unfit(files):
             missing = tuple((name, "missing", reason) for name in node_ids or ())
             return TestsResult("compile_error", missing, reason)
         self._check_open()

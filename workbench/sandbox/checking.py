@@ -1,7 +1,8 @@
 """What a request to a sandbox must look like, checked before anything is run.
 
 Stage: sandbox (the trainer's process). Paths, files and limits go in; a ValueError that says what
-was expected comes out. Left out: what is in the files.
+was expected comes out for what the caller got wrong, a reason for what is wrong with a program's
+files. Left out: what is in the files.
 """
 
 from __future__ import annotations
@@ -22,34 +23,54 @@ MAX_STDIN_BYTES = 8 << 20
 """A work folder has room for twice as much."""
 MAX_NAME_BYTES = 255
 """Longest name of a file or folder on common systems."""
+MAX_PATH_BYTES = 1000
+"""Longest path in a workspace: a quarter of what Linux takes, and not too deep to be made."""
+MAX_FILES = 900
+"""Most files and folders of a workspace: a work folder has room for 1000, the program's own too."""
 
 
-def check_files(files: Mapping[str, str]) -> None:
-    """Raises ValueError unless every path lies in the workspace and has text."""
+def unfit(files: Mapping[str, str]) -> str:
+    """Why a run cannot be given this workspace, or "". Whoever wrote the files is to blame.
+
+    Raises ValueError for what is not a mapping from text to text, which no program can bring about.
+    """
     for path, text in files.items():
-        check_path(path)
-        if not isinstance(text, str):
-            raise ValueError(f"files: expected text for {path!r}, got {type(text).__name__}")
-
-
-def check_folders(files: Mapping[str, str]) -> None:
-    """Raises ValueError if a path is both a file and the folder of another."""
+        if not isinstance(path, str) or not isinstance(text, str):
+            kinds = f"{type(path).__name__} {path!r:.80} and {type(text).__name__}"
+            raise ValueError(f"files: expected paths and texts, got {kinds}")
+    folders: set[str] = set()
+    try:
+        for path in files:
+            check_path(path)
+            folders.update(path[:at] for at, letter in enumerate(path) if letter == "/")
+            if len(files) + len(folders) > MAX_FILES:
+                return f"the workspace has more than {MAX_FILES} files and folders"
+    except ValueError as error:
+        return str(error)
     for path in files:
-        parts = path.split("/")
-        for end in range(1, len(parts)):
-            if (folder := "/".join(parts[:end])) in files:
-                raise ValueError(
-                    f"files: {folder!r} is a file and the folder of {path!r}; drop one"
-                )
+        if path in folders:
+            return f"{path!r:.80} is a file and the folder of other files; drop one"
+    size, limit = sum(map(_num_bytes, files.values())), wire.MAX_SOURCE_BYTES
+    return f"the workspace has {size} bytes, more than {limit}" if size > limit else ""
+
+
+def _num_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def check_path(path: str) -> None:
     """Raises ValueError unless `path` lies in the workspace."""
     parts = path.split("/")
     if not path or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r}")
-    if not all(len(os.fsencode(part)) <= MAX_NAME_BYTES for part in parts):
+        raise ValueError(f"expected a path inside the workspace such as 'lib.py', got {path!r:.80}")
+    try:
+        size = max(len(os.fsencode(part)) for part in parts)
+    except UnicodeEncodeError:
+        raise ValueError(f"expected names that UTF-8 can write, got {path!r:.80}") from None
+    if size > MAX_NAME_BYTES:
         raise ValueError(f"expected names of at most {MAX_NAME_BYTES} bytes, got {path!r:.80}")
+    if len(os.fsencode(path)) > MAX_PATH_BYTES:
+        raise ValueError(f"expected paths of at most {MAX_PATH_BYTES} bytes, got {path!r:.80}")
 
 
 def check_limits(limits: Limits) -> None:
@@ -73,10 +94,3 @@ def check_stdin(stdin: str) -> None:
         raise ValueError(f"stdin: expected text, got {type(stdin).__name__}")
     if (size := len(stdin.encode("utf-8", "surrogatepass"))) > MAX_STDIN_BYTES:
         raise ValueError(f"stdin: expected at most {MAX_STDIN_BYTES} bytes, got {size}")
-
-
-def too_large(files: Mapping[str, str]) -> str:
-    """Why a workspace is too large to be run, or ""."""
-    size = sum(len(text) for text in files.values() if isinstance(text, str))
-    limit = wire.MAX_SOURCE_BYTES
-    return f"the workspace has {size} characters, more than {limit}" if size > limit else ""

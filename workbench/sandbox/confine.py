@@ -2,10 +2,11 @@
 
 Stage: sandbox (server side). Each class offers the same steps: `prepare` once in the server,
 `fork`, `enter` and `seal` for each run (the last two in the child, before anything untrusted
-exists), `sweep` and `clean` after it. All three: own session, resource limits, no descriptor but
-standard input (/dev/null or a text), the pipes for output and errors, the result pipe and, in mode
-"split", the two pipes to the other run. Left out: cgroups, a disk quota at tiers 1 and 2; runs that
-start programs have other walls (`toolbox`).
+exists), `is_overfull` while it runs, `sweep` and `clean` after it. All three: own session, resource
+limits, no descriptor but standard input (/dev/null or a text), the pipes for output and errors, the
+result pipe and, in mode "split", the two pipes to the other run. Left out: cgroups; a disk quota at
+tiers 1 and 2, where the server looks what was written; runs that start programs have other walls
+(`toolbox`).
 
     tier 3  Namespaces  pid, mount, ipc, net, uts namespaces; own read-only root; seccomp
     tier 2  Filters     Landlock and seccomp, no namespaces (containers, Colab)
@@ -20,12 +21,10 @@ import signal
 import sys
 import time
 
-from workbench.sandbox import filetree, kernel, landlock, removal, seccomp
+from workbench.sandbox import accounting, filetree, kernel, landlock, removal, seccomp, wire
 
 PIPE = 3
 """The result pipe's descriptor in a run; besides 0, 1 and 2 nothing else is open."""
-BOX_MB, BOX_FILES = 16, 1000
-"""Size of the work folder at tier 3."""
 FIXED = {"CORE": 0, "FSIZE": 16 << 20, "NOFILE": 64, "MEMLOCK": 0}
 """Resource limits of every run, besides those its request names; inherited from the server."""
 OWN_USER = {"NPROC": 64}
@@ -93,6 +92,14 @@ class Minimal:
                 os.kill(child, signal.SIGKILL)
             for child in children:
                 os.waitpid(child, 0)
+
+    def cpu_seconds(self, pid):
+        """In the server: CPU time that the run, whose first process this is, has used so far."""
+        return accounting.of_process(pid)
+
+    def is_overfull(self):
+        """In the server: whether the run has written more than a work folder holds."""
+        return removal.holds_more(self.box, wire.BOX_FILES, wire.BOX_MB << 20)
 
     def clean(self):
         """In the server: remove what the run wrote."""
@@ -191,7 +198,7 @@ class Namespaces(Minimal):
         os.setsid()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
         owner = f",uid={self.uid},gid={self.uid}" if self.uid is not None else ""
-        quota = f"size={BOX_MB}m,nr_inodes={BOX_FILES},mode=700{owner}"
+        quota = f"size={wire.BOX_MB}m,nr_inodes={wire.BOX_FILES},mode=700{owner}"
         kernel.mount("box", self.box, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
         kept = _keep_only(kept)
         if self.uid is not None or self.starts_programs or not self._filter:
@@ -207,6 +214,10 @@ class Namespaces(Minimal):
 
     def sweep(self, pid):
         """Nothing: the namespace's other processes ended with its first."""
+
+    def is_overfull(self):
+        """False: its work folder takes no more than it holds."""
+        return False
 
     def clean(self):
         """Nothing: the work folder went with the run's mount namespace."""

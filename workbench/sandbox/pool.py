@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from workbench.records import Limits
 from workbench.sandbox import wire
-from workbench.sandbox.checking import check_files, check_limits
+from workbench.sandbox.checking import check_limits
 from workbench.sandbox.responses import Response
 from workbench.sandbox.results import SandboxStats
 from workbench.sandbox.split_results import Plans
@@ -95,7 +95,6 @@ class Pool:
         tests: in mode "split", the request to the server for tests.
         always_reuse: also where the pool as a whole keeps nothing.
         """
-        check_files(files)
         check_limits(limits)
         body = json.dumps(request | {"files": dict(files)}, sort_keys=True).encode()
         what = body + repr(limits).encode()

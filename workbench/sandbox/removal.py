@@ -1,4 +1,4 @@
-"""Removing what a run left on the disk, however it is built.
+"""What a run has written to the disk, however it is built: is it too much, and away with it.
 
 Stage: sandbox (both sides). Standard library only, and little of it: the server forks with this
 loaded. Left out: shutil.rmtree, which gives up on folders nested a thousand deep and on paths
@@ -7,7 +7,28 @@ longer than the system allows; a hostile program needs one loop to make either.
 
 from __future__ import annotations
 
+import errno
 import os
+
+
+def holds_more(folder, num_files, num_bytes):
+    """Whether there is more than that below `folder`; also if there are paths longer than the
+    system takes. A run may be writing there meanwhile."""
+    folders = [folder]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    num_files -= 1
+                    num_bytes -= entry.stat(follow_symlinks=False).st_blocks * 512
+                    if num_files < 0 or num_bytes < 0:
+                        return True
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+        except OSError as error:  # it is gone again, or hides nothing that could grow
+            if error.errno == errno.ENAMETOOLONG:
+                return True
+    return False
 
 
 def empty_folder(folder):

@@ -18,7 +18,7 @@ class Response:
     """What a server sent back."""
 
     ended: int
-    """One of wire.EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT, LEFT_ALONE."""
+    """One of wire.EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT, LEFT_ALONE, DISK_LIMIT."""
     exit_status: int
     """Exit status of the run, or minus the signal that ended it."""
     payload: bytes
@@ -100,6 +100,8 @@ def how_it_ended(response, limits):
         return "timeout", f"not done after {limits.wall_s:g} s (wall-clock deadline)"
     if response.ended == wire.TOO_LARGE:
         return "crash", f"sent more than {wire.MAX_ANSWER_BYTES} bytes of answers"
+    if response.ended == wire.DISK_LIMIT:
+        return "crash", f"wrote more than {wire.BOX_MB} MiB or {wire.BOX_FILES} files"
     if response.ended == wire.LEFT_ALONE:
         return "crash", "stopped answering without ending"
     if response.exit_status == wire.OUT_OF_MEMORY:

@@ -63,6 +63,8 @@ def main(control, parent, kinds, folder, make_side, packages):
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
         walls, declined = _choose(kinds, folder, control, side)
+        if walls is None:
+            return _say_hello(control, {"tier": None, "declined": declined})
         hello = {"tier": walls.tier, "layers": walls.layers, "declined": declined}
         alive, held_by_server = os.pipe()
         report = os.open(os.devnull, os.O_WRONLY)
@@ -103,14 +105,14 @@ def kinds_of_walls(strongest, setup):
 
 
 def _choose(kinds, folder, control, side):
-    """The strongest walls that hold here, and why stronger ones do not: [[tier, reason], ...]."""
+    """The strongest walls that hold here, or None; why others do not: [[tier, reason], ...]."""
     declined = []
     for walls in kinds:
         reason = _try(walls, folder, control, side)
         if not reason:
             return walls, declined
         declined.append([walls.tier, reason])
-    raise SystemExit(f"no run can be started on this machine: {declined}")
+    return None, declined
 
 
 def _try(walls, folder, control, side):
@@ -159,9 +161,13 @@ def _start(walls, folder, control, side, report, work):
 
 
 def _serve(server, control, hello):
+    _say_hello(control, hello)
+    server.serve()
+
+
+def _say_hello(control, hello):
     text = json.dumps(hello).encode()
     wire.write_all(control[1], wire.HELLO.pack(len(text)) + text)
-    server.serve()
 
 
 def _watch_over(server, alive, parent):

@@ -23,9 +23,13 @@ seconds."""
 HELLO = struct.Struct("!I")
 """Bytes in the JSON object a server sends once, when it is ready."""
 
-EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT, LEFT_ALONE = range(6)
+EXITED, CPU_LIMIT, WALL_LIMIT, TOO_LARGE, FAULT, LEFT_ALONE, DISK_LIMIT = range(7)
 """How a run ended. FAULT is the server's own failure; the payload then says what happened.
 LEFT_ALONE: ended because the other run of its pair had ended."""
+
+BOX_MB, BOX_FILES = 16, 1000
+"""Size of a run's work folder: of the file system that it is, where it is one; elsewhere a run that
+writes more is ended."""
 
 MAX_ANSWER_BYTES = 1 << 20
 """A run that sends more than this is ended."""

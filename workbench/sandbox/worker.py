@@ -115,9 +115,13 @@ class Line:
         self._stream.settimeout(START_S)
         try:
             (size,) = wire.HELLO.unpack(self._read(wire.HELLO.size))
-            return json.loads(bytes(self._read(size)))
+            hello = json.loads(bytes(self._read(size)))
         except OSError as error:
             raise ServerGone(f"the sandbox server did not start: {error}") from None
+        if hello["tier"] is None:
+            reasons = "; ".join(f"tier {tier}: {reason}" for tier, reason in hello["declined"])
+            raise ServerGone(f"no run can be started on this machine: {reasons}")
+        return hello
 
     def send(self, number, body, limits, paired=False):
         """Send a request; paired: it meets the one of that number at the other server."""
@@ -214,6 +218,7 @@ class Keeper:
                 self._drop_worker()
         if self._closing:
             raise RuntimeError("the sandbox was closed")
+        reason = f"{reason}; a new server failed, too: was it ended, or is the memory used up?"
         return Response(wire.FAULT, 0, reason.encode(), 0.0, 0.0, restarts)
 
     def _drop_worker(self):

@@ -150,11 +150,12 @@ def _what_matters(path: str, text: str) -> str | None:
         return text
     try:
         if name == "pyproject.toml":
-            section = tomllib.loads(text).get("tool", {}).get("pytest")
+            tools = tomllib.loads(text).get("tool")
+            section = tools.get("pytest") if isinstance(tools, dict) else None
             return None if section is None else json.dumps(section, sort_keys=True, default=str)
         parser = configparser.RawConfigParser(strict=False)
         parser.read_string(text)
         section = SECTIONS[name]
         return repr(sorted(parser.items(section))) if parser.has_section(section) else None
-    except (tomllib.TOMLDecodeError, configparser.Error):
+    except (ValueError, RecursionError, configparser.Error):  # whoever wrote it meant it or not
         return text  # it cannot be read, so all of it counts

@@ -88,7 +88,7 @@ def main(name, folder, meeting, setup, kept):
         kinds = [kind(name, setup["reads"])]
         make_side = functools.partial(server.side_of, name, inner, setup["harness"])
         server.main((requests, responses), os.getppid(), kinds, folder, make_side, packages)
-    except (OSError, SystemExit) as error:
+    except OSError as error:
         os.write(errors, str(error).encode())
 
 
