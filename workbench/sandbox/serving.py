@@ -15,8 +15,8 @@ import select
 import signal
 import time
 
-from workbench.sandbox import confine, wire
-from workbench.sandbox.streams import Rooms, Run, widen
+from workbench.sandbox import confine, kernel, wire
+from workbench.sandbox.streams import Rooms, Run, make_room, widen
 
 TICK_S = 0.02
 """How often a running program's clocks and answers are looked at."""
@@ -36,13 +36,15 @@ class Server:
         self._control, self._replies = control
         self._walls = walls
         self._side = side
-        self._body = bytearray(1 << 16)
+        self._body = make_room(1 << 16)
         self._rooms = Rooms()
         self._spare = None
 
     def serve(self):
         """Answer until the trainer closes its end."""
+        self._side.harness.warm_up()  # what Python makes when first asked, forks then find made
         gc.collect()
+        kernel.trim_memory()
         gc.freeze()  # a collection must not touch, and so copy, what the forks share
         gc.disable()
         while True:
@@ -52,7 +54,7 @@ class Server:
                 return
             number, size, *limits, paired = wire.REQUEST.unpack(header)
             if size > len(self._body):
-                self._body = bytearray(size)
+                self._body = make_room(size)
             body = memoryview(self._body)[:size]
             if not wire.receive_into(lambda view: os.readv(self._control, [view]), body):
                 return
