@@ -16,7 +16,7 @@ import signal
 import time
 
 from workbench.sandbox import confine, kernel, wire
-from workbench.sandbox.streams import Rooms, Run, make_room, widen
+from workbench.sandbox.streams import Rooms, Run, make_room, widen, wipe
 
 TICK_S = 0.02
 """How often a running program's clocks and answers are looked at."""
@@ -62,7 +62,7 @@ class Server:
             head = wire.RESPONSE.pack(number, *map(len, said), *ending)
             for data in (head, *said):
                 wire.write_all(self._replies, data)
-            body[:] = bytes(size)
+            wipe(body, size)
             if run is not None:
                 self._rooms.wipe(run)
 
