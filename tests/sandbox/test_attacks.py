@@ -341,6 +341,36 @@ def f():
         assert result.results[0].value == ["lib.py"]
 
 
+def test_what_a_run_does_to_its_folder_and_the_one_above_is_not_seen_by_the_next(strong):
+    look = """
+import os
+def f():
+    seen = [[oct(os.stat(p).st_mode), os.listxattr(p)] for p in (".", "..")]
+    return seen + [os.path.exists("../left")]
+"""
+    mark = """
+import os
+def f():
+    done = []
+    for path in ("..", "."):
+        for change in (lambda: os.setxattr(path, "user.a", b"1"), lambda: os.utime(path, (1, 1)),
+                       lambda: open(path + "/left", "w").close(), lambda: os.chmod(path, 0)):
+            try:
+                done.append(change())
+            except OSError:
+                pass
+    return len(done)
+"""
+    results = []
+    for round_ in range(3):
+        before = strong.call({"lib.py": f"# {round_}\n{look}"}, "lib.py", "f", [()]).results[0]
+        marked = strong.call({"lib.py": f"# {round_}\n{mark}"}, "lib.py", "f", [()]).results[0]
+        results.append(before.value)
+        assert marked.value >= 1  # it may write in its own folder
+    assert results[0][0] == ["0o40700", []] and not results[0][2]
+    assert results == [results[0]] * 3
+
+
 def test_the_program_before_is_not_in_the_memory_of_the_next(strong):
     searcher = """
 import ctypes

@@ -9,21 +9,27 @@ Left out: names that only a solution defines; the tests ask the solution for tho
 from __future__ import annotations
 
 import ast
+import functools
 
 from workbench.records import Task
 
 
 def tests_with_given(task: Task) -> str:
     """`task.test_code`, after those definitions of `task.beginning` that it reads, if any."""
+    return _with_given(task.beginning, task.entry_point, task.test_code)
+
+
+@functools.lru_cache(maxsize=300)  # a task is graded many times
+def _with_given(beginning: str, entry_point: str, test_code: str) -> str:
     try:
-        given = ast.parse(task.beginning).body
-        read = _names(ast.parse(task.test_code))
+        given = ast.parse(beginning).body
+        read = _names(ast.parse(test_code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return task.test_code  # the beginning stops half way, or the sandbox will say what is wrong
-    given = [s for s in given if getattr(s, "name", None) != task.entry_point]
+        return test_code  # the beginning stops half way, or the sandbox will say what is wrong
+    given = [s for s in given if getattr(s, "name", None) != entry_point]
     if not any(_defines(statement) & read for statement in given):
-        return task.test_code
-    return "".join(ast.unparse(s) + "\n\n" for s in given) + task.test_code
+        return test_code
+    return "".join(ast.unparse(s) + "\n\n" for s in given) + test_code
 
 
 def _names(tree: ast.AST) -> set[str]:

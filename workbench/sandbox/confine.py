@@ -154,7 +154,7 @@ class Namespaces(Minimal):
         super().__init__(reads)
         self._as_root = as_root
         self._filter = None
-        self.box = "/box"
+        self._folder, self.box = "/box", "/box/box"
         self.uid = _run_uid(os.getpid()) if as_root else None
 
     def unshare(self):
@@ -174,6 +174,8 @@ class Namespaces(Minimal):
         self._pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._filter = make_filter(own_world=True, allow=self.allowed)
         filetree.make_root(self.box, self._reads)
+        if self._as_root:
+            self._mount_folder()
         kernel.drop_capability_bounds()
         os.environ.update(HOME=self.box, TMPDIR=self.box)
         self.layers += ["namespaces: pid, mount, ipc, net, uts"]
@@ -196,10 +198,13 @@ class Namespaces(Minimal):
 
     def enter(self, *kept):
         os.setsid()
-        kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
-        owner = f",uid={self.uid},gid={self.uid}" if self.uid is not None else ""
-        quota = f"size={wire.BOX_MB}m,nr_inodes={wire.BOX_FILES},mode=700{owner}"
-        kernel.mount("box", self.box, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
+        kernel.unshare(kernel.CLONE_NEWIPC)
+        if not self._as_root:
+            kernel.unshare(kernel.CLONE_NEWNS)
+            self._mount_folder()
+        os.mkdir(self.box, 0o700)
+        if self.uid is not None:
+            os.chown(self.box, self.uid, self.uid)
         kept = _keep_only(kept)
         if self.uid is not None or self.starts_programs or not self._filter:
             _set_limits(OWN_USER)
@@ -220,7 +225,16 @@ class Namespaces(Minimal):
         return False
 
     def clean(self):
-        """Nothing: the work folder went with the run's mount namespace."""
+        """In the server: remove what the run wrote, if it did not go with its mount namespace."""
+        if self._as_root:
+            removal.empty_folder(self._folder)
+
+    def _mount_folder(self):
+        """A small file system to hold work folders: one for all runs where it belongs to root and
+        they do not, so that they leave nothing on it; else a new one for each, which costs the
+        kernel more than all its other walls together."""
+        quota = f"size={wire.BOX_MB}m,nr_inodes={wire.BOX_FILES + 1},mode=711"
+        kernel.mount("box", self._folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
 
 
 def make_filter(own_world, allow):

@@ -41,7 +41,8 @@ def readable_by_all(path):
 
 
 def make_root(box, also=()):
-    """Leave the machine's file tree for a new one: libraries, read-only, and an empty `box`.
+    """Leave the machine's file tree for a new one: libraries, read-only, and an empty folder in
+    which each run is going to have its `box`.
 
     also: further paths to show, as for `libraries`.
     Raises OSError where mounting is refused; the process is then of no more use.
@@ -58,7 +59,7 @@ def make_root(box, also=()):
     kernel.mount("root", spot, "tmpfs", kernel.MS_NOSUID, "size=1m,nr_inodes=500,mode=755")
     for source in sources:
         _show(source, spot)
-    os.mkdir(spot + box, 0o755)
+    os.mkdir(spot + os.path.dirname(box), 0o755)
     os.symlink(f"{box}/{STDIN_FILE}", f"{spot}/dev/stdin")
     kernel.pivot_root(spot)
     kernel.mount("", "/", "", kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY)

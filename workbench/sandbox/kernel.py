@@ -42,6 +42,13 @@ def _check(result, name):
     return result
 
 
+def trim_memory():
+    """Give memory that was freed back to the system, where the C library can (glibc): a fork copies
+    the page tables of whatever is held."""
+    if hasattr(_libc, "malloc_trim"):
+        _libc.malloc_trim(0)
+
+
 def unshare(flags):
     """Leave the namespaces named by `flags`; CLONE_NEWPID takes effect for the next child."""
     _check(_libc.unshare(flags), "unshare")

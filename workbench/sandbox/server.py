@@ -51,6 +51,7 @@ def main(control, parent, kinds, folder, make_side, packages):
     make_side: gives a `pairing.Solutions` or `Tests`; called when `packages`, {name: folder} of
     those that runs can import, are on offer.
     """
+    sys.dont_write_bytecode = True  # our own modules are loaded; runs write nothing of the kind
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook keeps its servers
     os.umask(0o022)  # the files a program makes have the same mode, whoever started the trainer
     for name in WARM_MODULES:

@@ -15,8 +15,8 @@ import select
 import signal
 import time
 
-from workbench.sandbox import confine, wire
-from workbench.sandbox.streams import Rooms, Run, widen
+from workbench.sandbox import confine, kernel, wire
+from workbench.sandbox.streams import Rooms, Run, make_room, widen, wipe
 
 TICK_S = 0.02
 """How often a running program's clocks and answers are looked at."""
@@ -36,14 +36,16 @@ class Server:
         self._control, self._replies = control
         self._walls = walls
         self._side = side
-        self._body = bytearray(1 << 16)
+        self._body = make_room(1 << 16)
         self._rooms = Rooms()
         self._spare = None
         self._look_at = 0.0
 
     def serve(self):
         """Answer until the trainer closes its end."""
+        self._side.harness.warm_up()  # what Python makes when first asked, forks then find made
         gc.collect()
+        kernel.trim_memory()
         gc.freeze()  # a collection must not touch, and so copy, what the forks share
         gc.disable()
         while True:
@@ -53,7 +55,7 @@ class Server:
                 return
             number, size, *limits, paired = wire.REQUEST.unpack(header)
             if size > len(self._body):
-                self._body = bytearray(size)
+                self._body = make_room(size)
             body = memoryview(self._body)[:size]
             if not wire.receive_into(lambda view: os.readv(self._control, [view]), body):
                 return
@@ -61,7 +63,7 @@ class Server:
             head = wire.RESPONSE.pack(number, *map(len, said), *ending)
             for data in (head, *said):
                 wire.write_all(self._replies, data)
-            body[:] = bytes(size)
+            wipe(body, size)
             if run is not None:
                 self._rooms.wipe(run)
 

@@ -24,7 +24,6 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "PYTHONUTF8": "1",
     "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",  # else each thread sets 64 MiB of the run's address space aside
