@@ -147,6 +147,12 @@ def test_a_file_about_which_ruff_says_too_much_is_unreadable_and_no_other(monkey
     ]  # fmt: skip
 
 
+def test_beyond_a_hundred_thousand_files_each_still_gets_its_own_findings():
+    """Bandit's process takes the files by their names: 100000.py would come before 99999.py."""
+    names = [lint.file_name(number) for number in (0, 9_999, 10_001, 99_999, 100_000, 1_000_000)]
+    assert names == sorted(names)
+
+
 @pytest.mark.slow
 def test_a_file_that_would_take_bandit_hours_costs_seconds_and_no_other_finding():
     endless = "x = [\n" + '"a",\n' * 20_000 + "]\n"

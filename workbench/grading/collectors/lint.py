@@ -104,7 +104,16 @@ def _answer(command: Sequence[str]) -> tuple[int, bytes, bytes]:
 
 
 def write_texts(folder: str, texts: Sequence[str]) -> None:
-    """Write each text to a file of its own, "00000.py", "00001.py", ..."""
+    """Write each text to a file of its own; their names, in order, are those of the texts."""
     for number, text in enumerate(texts):
-        with open(os.path.join(folder, f"{number:05}.py"), "wb") as file:
+        with open(os.path.join(folder, file_name(number)), "wb") as file:
             file.write(text.encode("utf-8", "surrogatepass"))
+
+
+def file_name(number: int) -> str:
+    """What the file of a text is called: names sort as their numbers do.
+
+    >>> file_name(7)
+    '000000007.py'
+    """
+    return f"{number:09}.py"
