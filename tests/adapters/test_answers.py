@@ -92,6 +92,7 @@ def call(name, arguments):
         ({"id": "1", "name": "cat", "arguments": '{"argument": "lib.py"}'}, "cat lib.py"),
         (call("edit", {"argument": "lib.py 1|    x"}), "edit lib.py 1|    x"),
         (call("cat", "not json"), "cat not json"),
+        (call("cat", "[" * 5000 + "]" * 5000), "cat " + "[" * 5000 + "]" * 5000),
         (call("cat", {"path": "lib.py"}), 'cat {"path": "lib.py"}'),
     ],
 )

@@ -126,7 +126,7 @@ def _command(call: Mapping[str, Any]) -> str:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return f"{function['name']} {arguments}"  # as the model wrote it; the parser says why
     if not isinstance(arguments, Mapping) or set(arguments) - {"argument"}:
         return f"{function['name']} {json.dumps(arguments)}"
