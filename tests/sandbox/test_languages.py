@@ -293,6 +293,27 @@ def test_a_further_language_is_one_row(shell):
         assert sandbox.stats.faults == 0 and sandbox.stats.restarts == 0
 
 
+BURNERS = {
+    "side by side": "for i in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done\nwait\n",
+    "one after the other": "while :; do (i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done); done\n",
+    "left alone": "((while :; do :; done) & (while :; do :; done) &)\nsleep 19\n",
+}
+
+
+@pytest.mark.parametrize("name", BURNERS)
+def test_the_cpu_limit_is_that_of_all_processes_of_a_run(shell, name):
+    with open_sandbox("local", workers=1) as sandbox:
+        if sandbox.tier < 3:
+            pytest.skip(f"tier {sandbox.tier} here: {sandbox.declined}")
+        limits, message = Limits(cpu_s=0.5, wall_s=20.0), "used more than 0.5 s of CPU time"
+        for _ in range(2):  # what the first one used is not the second one's
+            result = run(sandbox, "shell", BURNERS[name], limits=limits)
+            assert (result.status, result.message) == ("timeout", message)
+            honest = run(sandbox, "shell", "read a; echo $a\n", f"{name}\n", limits=limits)
+            assert honest.stdout == f"{name}\n"
+        assert sandbox.stats.deadlines == sandbox.stats.faults == 0
+
+
 def test_a_language_that_needs_processes_is_refused_at_tier_two(shell):
     with open_sandbox("local:2", workers=1) as sandbox:
         if sandbox.tier != 2:

@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 
-from workbench.sandbox import filetree, kernel, landlock, removal, seccomp, wire
+from workbench.sandbox import accounting, filetree, kernel, landlock, removal, seccomp, wire
 
 PIPE = 3
 """The result pipe's descriptor in a run; besides 0, 1 and 2 nothing else is open."""
@@ -92,6 +92,10 @@ class Minimal:
                 os.kill(child, signal.SIGKILL)
             for child in children:
                 os.waitpid(child, 0)
+
+    def cpu_seconds(self, pid):
+        """In the server: CPU time that the run, whose first process this is, has used so far."""
+        return accounting.of_process(pid)
 
     def is_overfull(self):
         """In the server: whether the run has written more than a work folder holds."""

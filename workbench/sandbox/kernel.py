@@ -20,6 +20,7 @@ PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
+SYS_FSOPEN, SYS_FSCONFIG, SYS_FSMOUNT = 430, 431, 432
 SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 444, 445, 446
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -73,6 +74,16 @@ def pivot_root(new_root):
     _check(_libc.syscall(SYS_PIVOT_ROOT[_machine], b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", MNT_DETACH), "umount old root")
     os.chdir("/")
+
+
+def new_proc():
+    """A descriptor of a /proc for this process's pid namespace, which is mounted nowhere."""
+    made = syscall("fsopen", SYS_FSOPEN, b"proc", 1)  # closed when a program starts
+    try:
+        syscall("fsconfig", SYS_FSCONFIG, made, 6, None, None, 0)  # make it
+        return syscall("fsmount", SYS_FSMOUNT, made, 1, 0)
+    finally:
+        os.close(made)
 
 
 def prctl(option, value=0):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.sandbox.pool import Pool
 
 COMPILE = Limits(cpu_s=10.0, wall_s=60.0, memory_mb=1024, output_kb=16)
-"""What a compiler may use; the memory and the CPU time are those of each process it starts."""
+"""What a compiler may use; the memory is that of each process it starts."""
 EXAMPLE = Limits(cpu_s=10.0, wall_s=60.0)
 """What a language's example may use."""
 SHOWN_LINES = 8

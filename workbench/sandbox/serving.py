@@ -39,6 +39,7 @@ class Server:
         self._body = bytearray(1 << 16)
         self._rooms = Rooms()
         self._spare = None
+        self._look_at = 0.0
 
     def serve(self):
         """Answer until the trainer closes its end."""
@@ -89,7 +90,7 @@ class Server:
         except OSError as error:
             self._discard(run)
             return _fault(error)
-        before_s = cpu_seconds(run.pid)
+        before_s = self._walls.cpu_seconds(run.pid)
         head = wire.REQUEST.pack(0, len(body), cpu_s, wall_s, memory_mb, output_kb, False)
         run.send(head, body, self._rooms.for_output(output_kb << 10))
         ended, status, usage = self._watch(run, before_s + cpu_s, started + wall_s, other)
@@ -175,7 +176,7 @@ class Server:
         if other is not None:
             poll.register(other, 0)
         tick_s = TICK_S if exit_handle is not None else TICK_S / 10
-        ended, late, look_at = wire.EXITED, wire.WALL_LIMIT, 0.0
+        ended, late = wire.EXITED, wire.WALL_LIMIT
         while True:
             events = poll.poll(tick_s * 1000)
             run.drain(poll)
@@ -192,15 +193,24 @@ class Server:
                 other, deadline = None, time.monotonic() + self._side.grace_s
                 late = wire.LEFT_ALONE
             if ended == wire.EXITED:
-                ended = _over_a_limit(run, cpu_end_s, deadline, late)
-                if ended == wire.EXITED and (now := time.monotonic()) >= look_at:
-                    look_at = now + TICK_S
-                    ended = wire.DISK_LIMIT if self._walls.is_overfull() else ended
+                ended = self._over_a_limit(run, cpu_end_s, deadline, late)
                 if ended != wire.EXITED:
                     os.kill(run.pid, signal.SIGKILL)
         if exit_handle is not None:
             os.close(exit_handle)
         return ended, status, usage
+
+    def _over_a_limit(self, run, cpu_end_s, deadline, late):
+        if run.answers.is_full:
+            return wire.TOO_LARGE
+        if self._walls.cpu_seconds(run.pid) > cpu_end_s:
+            return wire.CPU_LIMIT
+        now = time.monotonic()
+        if now >= self._look_at:  # a run that prints much is seen here more often than that
+            self._look_at = now + TICK_S
+            if self._walls.is_overfull():
+                return wire.DISK_LIMIT
+        return late if now >= deadline else wire.EXITED
 
 
 def be_the_run(walls, side, pipe, requests, *ends):
@@ -234,22 +244,6 @@ def be_the_run(walls, side, pipe, requests, *ends):
         os._exit(0)
 
 
-def _over_a_limit(run, cpu_end_s, deadline, late):
-    if run.answers.is_full:
-        return wire.TOO_LARGE
-    if cpu_seconds(run.pid) > cpu_end_s:
-        return wire.CPU_LIMIT
-    return late if time.monotonic() >= deadline else wire.EXITED
-
-
 def _fault(reason, run=None):
     said = f"could not start a run: {reason}"[:500].encode()
     return (0, wire.FAULT, 0, 0.0, 0.0), (said, b"", b""), run
-
-
-def cpu_seconds(pid):
-    """CPU seconds a process has used so far; 0 where the kernel does not tell."""
-    try:
-        return time.clock_gettime(~pid << 3 | 2)  # the kernel's name for that process's clock
-    except (OSError, OverflowError):
-        return 0.0

@@ -3,8 +3,9 @@
 Stage: sandbox (server side). The same walls as in `confine`, but for a filter of system calls that
 lets processes and programs start; a second filter on top of it takes that back for programs that
 do not need it. At tier 1 nothing changes, because nothing stops a run there from starting
-programs. Left out: one limit of CPU time and memory for all processes of a run, which needs
-cgroups; each process has the limits of its request, and a run has a limited number of them.
+programs. CPU time is limited for all processes of a run together, where /proc can be had. Left out:
+the same for memory, which needs cgroups; each process has the limit of its request, and a run has a
+limited number of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import os
 import signal
 
-from workbench.sandbox import confine, kernel, seccomp
+from workbench.sandbox import accounting, confine, kernel, seccomp
 
 
 class Filters(confine.Filters):
@@ -24,7 +25,11 @@ class Filters(confine.Filters):
 
     def prepare(self, folder):
         super().prepare(folder)
+        self._proc = accounting.open_proc()
         self._alone = confine.make_filter(own_world=False, allow=seccomp.START_PROGRAM)
+
+    def cpu_seconds(self, pid):
+        return max(accounting.of_process(pid), accounting.of_descendants(self._proc))
 
     def forbid_processes(self):
         kernel.load_filter(self._alone)
@@ -43,6 +48,7 @@ class Namespaces(confine.Namespaces):
 
     def prepare(self, folder):
         """As for `confine.Namespaces`; raises OSError, too, where there is no filter."""
+        self._proc = accounting.open_proc(new=True)  # while the machine's is there to be compared
         super().prepare(folder)
         self._alone = confine.make_filter(own_world=True, allow=seccomp.START_PROGRAM)
         if self._alone is None:
@@ -50,6 +56,9 @@ class Namespaces(confine.Namespaces):
 
     def forbid_processes(self):
         kernel.load_filter(self._alone)
+
+    def cpu_seconds(self, pid):
+        return max(accounting.of_process(pid), accounting.of_descendants(self._proc))
 
     def fork(self):
         return os.fork()
