@@ -45,8 +45,8 @@ MODES = ("call",) * 8 + ("split", "program")
 HOSTILE_LIMITS = Limits(cpu_s=0.1, wall_s=0.5)
 """Short: many of them never end."""
 MAY_GROW_MIB = 4
-"""In the second half. In the first the plans of 300 tests gather, buffers get as large as the
-largest request, and Python keeps what it once had."""
+"""In the second half. In the first, buffers get as large as the largest request and answer, the
+plans of 300 tests gather, and the allocator keeps what it once had."""
 HEAD = "executions processes descriptors folders mounts trainer servers"
 HEAD += "   call ms      split ms    program ms"
 

@@ -1,5 +1,8 @@
 """Which files of the machine other users can read."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from workbench.sandbox.filetree import readable_by_all
@@ -9,8 +12,11 @@ from workbench.sandbox.filetree import readable_by_all
 def package(tmp_path_factory):
     """A folder with a file, below folders that all may enter up to the temporary one."""
     folder = tmp_path_factory.mktemp("package")
-    for parent in (folder, *folder.parents[:2]):
-        parent.chmod(0o755)
+    for parent in (folder, *folder.parents):
+        if parent == Path(tempfile.gettempdir()):
+            break
+        if parent.owner() == folder.owner():
+            parent.chmod(0o755)
     (folder / "one.py").write_text("")
     (folder / "one.py").chmod(0o644)
     return folder
