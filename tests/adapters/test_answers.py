@@ -29,11 +29,21 @@ TASK = load_tasks("functions", split="dev", count=1)[0]
         ("```\n```", ""),
         ("   ```\nx\n   ```  \n", "x"),
         ("```\r\nx\r\n```", "x\r"),
+        ("```\r\nx\r\n```\r\nb", "x\r"),
+        ("```\n\n\nx\n\n```", "\n\nx\n"),
+        ("```\na\n```\nb\n```\n", "a"),
         ("", ""),
     ],
 )
 def test_the_code_is_the_last_closed_fence_or_the_whole_text(text, code):
     assert code_of(text) == code
+
+
+def test_a_fence_repeated_a_hundred_thousand_times_is_read_once():
+    """What a policy says that has got into a loop: half an hour, were each searched to the end."""
+    text = "```python\n" * 100_000
+    assert code_of(text) == text
+    assert code_of(text + "x\n```") == "```python\n" * 99_999 + "x"
 
 
 def test_a_fence_with_the_whole_function_closes_the_beginning_first(sandbox):

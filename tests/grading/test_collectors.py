@@ -158,6 +158,14 @@ def test_an_attempt_without_tests_of_its_own_has_one_outcome_that_says_so(tests,
     assert on_base(tests, group_of, sandbox) == {"agent:none": "missing"}
 
 
+def test_tests_nested_too_deep_to_be_written_down_are_tests_like_others(group_of, sandbox):
+    """Python runs 400 branches and cannot dump their tree: an attempt must not end `collect`."""
+    deep = "if f([0]) == 1: raise ValueError\n" + "elif f([0]) == 2: pass\n" * 400
+    tests = SUM.files["tests.py"] + f"assert f([1]) == 1\n{deep}"
+    found = on_base(tests, group_of, sandbox)  # f([0]) is 1 on the base, 0 when right
+    assert found == {"agent:test:2": "wrong", "agent:test:3": "error"}
+
+
 def test_collecting_again_replaces_the_suite(group_of, sandbox):
     files = {**SUM.files, "tests.py": SUM.files["tests.py"] + "assert f([0]) == 0\n"}
     once = collect([group_of(SUM, files)], [SUM], ("agent_on_base",), sandbox)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.grading import collect
-from workbench.grading.collectors import findings
+from workbench.grading.collectors import findings, lint
 from workbench.grading.collectors.findings import MAX_FILE_BYTES, MAX_KEPT
 from workbench.grading.collectors.lint import ruff_remarks
 from workbench.grading.collectors.security import bandit_remarks
@@ -129,6 +129,28 @@ def test_a_file_that_ends_ruff_is_found_among_others():
     assert [[r.rule for r in remarks] for remarks in said] == [
         ["F401", "B006", "F841"], ["unreadable"], ["F401", "B006", "F841"], [],
     ]  # fmt: skip
+
+
+def test_remarks_about_one_long_line_do_not_each_hold_a_mended_copy_of_it():
+    """With copies 2,000 comparisons make ruff say 54 MB, 20,000 more than a machine's memory."""
+    said = ruff_remarks(["x = " + "a == None != " * 2_000 + "b\n", UNTIDY])
+    assert [r.rule for r in said[0]].count("E711") == 2_000
+    assert [r.rule for r in said[1]] == ["F401", "B006", "F841"]
+
+
+def test_a_file_about_which_ruff_says_too_much_is_unreadable_and_no_other(monkeypatch):
+    """Two letters, a name on a line of its own, are two remarks of some 400 bytes each."""
+    monkeypatch.setattr(lint, "MAX_ANSWER_BYTES", 1 << 20)
+    said = ruff_remarks([UNTIDY, "a\n" * 2_000, UNTIDY])
+    assert [[r.rule for r in remarks] for remarks in said] == [
+        ["F401", "B006", "F841"], ["unreadable"], ["F401", "B006", "F841"],
+    ]  # fmt: skip
+
+
+def test_beyond_a_hundred_thousand_files_each_still_gets_its_own_findings():
+    """Bandit's process takes the files by their names: 100000.py would come before 99999.py."""
+    names = [lint.file_name(number) for number in (0, 9_999, 10_001, 99_999, 100_000, 1_000_000)]
+    assert names == sorted(names)
 
 
 @pytest.mark.slow

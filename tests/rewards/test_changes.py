@@ -106,6 +106,12 @@ def test_similarity_of_text_that_does_not_parse_compares_the_text(repair):
     assert similarity(replace(trajectory, final_files={}), task) == 0.0
 
 
+def test_similarity_of_code_too_deep_to_be_written_anew_compares_the_text(repair):
+    """1 + 1 + .. has a thousand tokens `1` and 999 `+`; one `x` and one `=` before them."""
+    deep = "x = " + "+".join(["1"] * 1000) + "\n"
+    assert similarity(*repair(lib=deep)) == 2 * 1 / (2001 + 14)  # the reference has one `=`
+
+
 @pytest.mark.parametrize("component", [diff_within(), scope(), similarity])
 def test_a_task_without_a_reference_has_nothing_to_compare_with(component, repair):
     trajectory, task = repair(lib=AFTER)

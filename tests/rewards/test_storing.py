@@ -124,6 +124,11 @@ def changed(**entry):
         (changed(function="workbench.rewards:gone"), "cannot import 'workbench.rewards:gone'"),
         (changed(function="no_such_module:x"), "cannot import 'no_such_module:x'"),
         (changed(function=""), "cannot import ''"),
+        (changed(function=".storing:x"), "cannot import '.storing:x'"),
+        (changed(name="optional"), "different names, got .'optional'."),
+        (changed(args=[1, 2, 3]), "component 'tests': its settings do not fit: all_pass.. takes"),
+        (changed(kwargs={"wait": 1}), "its settings do not fit: all_pass.. got an unexpected"),
+        (changed(args=[{"x": 1}]), "its settings do not fit: expected a known tag"),
         (changed(gates=[{"needs": "gone"}]), "no component 'gone'"),
     ],
 )

@@ -111,6 +111,10 @@ WRITERS = {
     "folders in folders": "import os\n    while True: os.mkdir('a'); os.chdir('a')\n",
     "long names in folders": "import os\n    name = 'a' * 255\n"
     "    while True: os.mkdir(name); os.chdir(name)\n",
+    "files in a folder put aside": "import os\n"
+    "    try: os.rename('../box', '../aside'); os.mkdir('../box')\n"  # where it has our user id
+    "    except OSError: pass\n"
+    "    n = 0\n    while True: open(str(n), 'w').close(); n += 1\n",
     "files while it prints": "import sys\n    n = 0\n    while True:\n"
     "        open(str(n), 'w').close(); n += 1; sys.stdout.write('a' * 9999)\n",
 }

@@ -104,9 +104,23 @@ def test_several_files_are_one_program(walled):
     assert run(walled, "c", text, **files).exit_code == 8
     named = run(walled, "c", text, **{**files, "program": "x"})
     assert named.message == "the name 'program' is taken"
-    option = {"-fno-such-option.c": "int twice(int x) { return 3 * x; }", "twice.h": ""}
-    assert run(walled, "c", "int twice(int); int main(void) { return twice(2); }", **option)\
-        .exit_code == 6  # fmt: skip
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["-fno-such-option.c", "@folder/twice.c"])
+def test_a_files_name_is_no_option_of_the_compiler(walled, name):
+    files = {name: "int twice(int x) { return 3 * x; }", "folder/twice.c": ""}
+    text = "int twice(int); int main(void) { return twice(2); }"
+    assert run(walled, "c", text, **files).exit_code == 6
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["@options.c", "folder/@options.c"])
+def test_a_file_is_not_read_as_options_of_the_compiler(walled, name):
+    """GCC and the programs it starts read "@options.c" as: more options are in options.c."""
+    result = run(walled, "c", "int main(void) { return 0; }", **{name: "", "options.c": "-v"})
+    message = f"the name {name!r} begins with @, which tells GCC to read options there"
+    assert (result.status, result.message) == ("compile_error", message)
 
 
 @needs_gcc

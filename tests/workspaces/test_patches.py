@@ -119,6 +119,7 @@ def test_a_missing_line_break_at_the_end_comes_and_goes():
         (CHANGE.replace("-2,3 +2,4", "-2,5 +2,4"), "promises 5 old and 4 new lines"),
         (CHANGE.replace("-2,3 +2,4", "-2,2 +2,9"), "promises 2 old and 9 new lines"),
         (CHANGE.replace("@@ -2,3 +2,4 @@", "@@ here @@"), "line 3: expected '@@ -1,2 .1,3 @@'"),
+        (CHANGE.replace("-2,3", "-" + 5000 * "9" + ",3"), "line 3: expected '@@ -1,2 .1,3 @@'"),
         ("@@ -1 +1 @@\n-a\n+b\n", "line 1: expected .* below a file's name"),
         ("--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n", "'../x': expected a path inside"),
         ("--- /dev/null\n+++ b//etc/x\n@@ -0,0 +1 @@\n+x\n", "'/etc/x': expected a path inside"),

@@ -19,7 +19,7 @@ from workbench.records import Task, Trajectory, Turn
 Message = Mapping[str, Any]
 """{"role", "content", "tool_calls"?}, as OpenAI, TRL and verifiers write it."""
 
-_FENCED = re.compile(r"^ {0,3}```[^`\n]*\n(.*?)^ {0,3}```[ \t]*$", re.DOTALL | re.MULTILINE)
+_OPENS, _CLOSES = re.compile(r" {0,3}```[^`]*"), re.compile(r" {0,3}```[ \t\r]*")
 
 
 def code_of(text: str) -> str:
@@ -31,8 +31,15 @@ def code_of(text: str) -> str:
     >>> code_of("    return 1")
     '    return 1'
     """
-    blocks = _FENCED.findall(text)
-    return blocks[-1].removesuffix("\n") if blocks else text
+    block, code = None, text
+    for line in text.split("\n"):  # not one pattern: of many fences none of which is closed,
+        if block is None:  # as a policy repeats them, each would be searched to the end
+            block = [] if _OPENS.fullmatch(line) else None
+        elif _CLOSES.fullmatch(line):
+            block, code = None, "\n".join(block)
+        else:
+            block.append(line)
+    return code
 
 
 def answer_of(task: Task, text: str) -> str:

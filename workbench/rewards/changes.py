@@ -132,4 +132,7 @@ def _reference(task: Task, component: str) -> Mapping[str, str]:
 
 def _tokens(text: str) -> list[str]:
     tree = syntax_tree(text)
-    return _TOKEN.findall(text if tree is None else ast.unparse(tree))
+    try:
+        return _TOKEN.findall(text if tree is None else ast.unparse(tree))
+    except RecursionError:  # it can be read, but is nested too deep to be written
+        return _TOKEN.findall(text)

@@ -83,8 +83,8 @@ def design_from_json(stored: Mapping[str, Any]) -> RewardDesign:
     (UserWarning) where a component's source text is no longer what it was.
 
     Raises:
-        ValueError: for another schema, a field that is missing, unknown or of another type, or a
-            component that cannot be imported.
+        ValueError: for another schema, a field that is missing, unknown or of another type, a
+            component that cannot be imported, or settings that it does not take.
     """
     from workbench.rewards.design import RewardDesign  # it offers these functions as methods
 
@@ -95,7 +95,7 @@ def design_from_json(stored: Mapping[str, Any]) -> RewardDesign:
         )
     read = from_json(StoredDesign, dict(stored), "design")
     names = [c.name for c in read.components]
-    if len(set(names)) < len(names):
+    if len({"optional", *names}) <= len(names):  # that one is an argument of RewardDesign
         raise ValueError(f"design.components: expected different names, got {names}")
     pairs = {c.name: (_component(c), c.weight) for c in read.components}
     design = RewardDesign(**pairs, optional=[c.name for c in read.components if c.optional])
@@ -166,7 +166,7 @@ def _component(stored: StoredComponent) -> Component:
     module, _, name = stored.function.partition(":")
     try:
         function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:  # the last: ".name"
         raise ValueError(
             f"component {stored.name!r}: cannot import {stored.function!r} ({error}); put the "
             "file that defines it where Python finds it"
@@ -179,7 +179,11 @@ def _component(stored: StoredComponent) -> Component:
         )
     if not is_maker(function):
         return function
-    return function(*map(decode, stored.args), **{k: decode(v) for k, v in stored.kwargs.items()})
+    try:
+        settings = {key: decode(value) for key, value in stored.kwargs.items()}
+        return function(*map(decode, stored.args), **settings)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"component {stored.name!r}: its settings do not fit: {error}") from None
 
 
 def _function(component: Component) -> Callable[..., Any]:

@@ -98,8 +98,9 @@ class Minimal:
         return accounting.of_process(pid)
 
     def is_overfull(self):
-        """In the server: whether the run has written more than a work folder holds."""
-        return removal.holds_more(self.box, wire.BOX_FILES, wire.BOX_MB << 20)
+        """In the server: whether the run has written more than a work folder holds, wherever it
+        has moved that: where it has the server's user id, the folder above is its own, too."""
+        return removal.holds_more(self._folder, wire.BOX_FILES + 1, wire.BOX_MB << 20)
 
     def clean(self):
         """In the server: remove what the run wrote."""

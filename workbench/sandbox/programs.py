@@ -148,7 +148,8 @@ class Toolchain:
 
     def _compile(self, box, files, entry_file) -> Response:
         others = sorted(p for p in files if self._is_source(p) and p != entry_file)
-        sources = [f"./{path}" if path[0] == "-" else path for path in (entry_file, *others)]
+        paths = (entry_file, *others)
+        sources = [f"./{path}" if path[0] in "-@" else path for path in paths]  # no options
         command = self._filled(self.language.compile, sources=sources)
         request = {"mode": "compile", "command": command, "makes": PROGRAM}
         return box.execute(request, files, COMPILE, always_reuse=True)[0]
@@ -171,9 +172,8 @@ def run_program(
     language: Language,
 ) -> ProgramResult:
     """What `Sandbox.run_program` promises; its arguments have been checked."""
-    taken = {STDIN_FILE, PROGRAM} if language.compile else {STDIN_FILE}
-    if names := taken & {path.split("/")[0] for path in files}:
-        return ProgramResult("compile_error", message=f"the name {names.pop()!r} is taken")
+    if reason := _misnamed(files, language):
+        return ProgramResult("compile_error", message=reason)
     if not language.run:
         request = {"mode": "program", "entry_file": entry_file, "stdin": stdin}
         return _result(*pool.execute(request, files, limits), limits)
@@ -182,6 +182,17 @@ def run_program(
     except Unavailable as error:
         return ProgramResult("unscorable", message=str(error))
     return toolchain.run(box, files, entry_file, stdin, limits)
+
+
+def _misnamed(files: Mapping[str, str], language: Language) -> str:
+    """Which name a program's file cannot have, and why; else ""."""
+    taken = {STDIN_FILE, PROGRAM} if language.compile else {STDIN_FILE}
+    if names := taken & {path.split("/")[0] for path in files}:
+        return f"the name {names.pop()!r} is taken"
+    for path in files if language.compile else ():
+        if path.rpartition("/")[2].startswith("@") and path.endswith(language.suffix):
+            return f"the name {path!r:.80} begins with @, which tells GCC to read options there"
+    return ""
 
 
 def _result(response: Response, reused: bool, limits: Limits) -> ProgramResult:

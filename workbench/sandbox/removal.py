@@ -13,11 +13,13 @@ import os
 
 def holds_more(folder, num_files, num_bytes):
     """Whether there is more than that below `folder`; also if there are paths longer than the
-    system takes. A run may be writing there meanwhile."""
+    system takes, or folders that can be filled and not listed. A run may be writing there
+    meanwhile."""
     folders = [folder]
     while folders:
+        inner = folders.pop()
         try:
-            with os.scandir(folders.pop()) as entries:
+            with os.scandir(inner) as entries:
                 for entry in entries:
                     num_files -= 1
                     num_bytes -= entry.stat(follow_symlinks=False).st_blocks * 512
@@ -25,7 +27,10 @@ def holds_more(folder, num_files, num_bytes):
                         return True
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
-        except OSError as error:  # it is gone again, or hides nothing that could grow
+        except PermissionError:
+            if os.access(inner, os.W_OK | os.X_OK):
+                return True
+        except OSError as error:  # it is gone again
             if error.errno == errno.ENAMETOOLONG:
                 return True
     return False

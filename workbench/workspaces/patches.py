@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 NOWHERE = "/dev/null"
 _GIT = re.compile(r"diff --git a/(.+) b/(.+)")
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@.*")
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d+(?:,(\d{1,9}))? @@.*")
 _SHOWN_CHARS = 60
 
 

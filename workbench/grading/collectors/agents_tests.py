@@ -103,11 +103,12 @@ def _own(task: Task, files: Mapping[str, str], said: _Said) -> _Said:
 
 def _own_statements(left: str, original: str) -> set[str]:
     """Names of the asserts that are not among the original's, as `Sandbox.run_tests` names them."""
-    before = Counter(ast.dump(statement) for statement in _statements(original))
+    before = Counter(_code(statement, original) for statement in _statements(original))
     own = set()
     for number, statement in enumerate(_statements(left), 1):
-        before[ast.dump(statement)] -= 1
-        if before[ast.dump(statement)] < 0 and _asserts(statement):
+        code = _code(statement, left)
+        before[code] -= 1
+        if before[code] < 0 and _asserts(statement):
             own.add(f"test:{number}")
     return own
 
@@ -147,7 +148,16 @@ def _definition(text: str, names: list[str]) -> str:
         if not found:
             return ""
         node = found[-1]  # a later definition replaces an earlier one
-    return ast.dump(node)
+    return _code(node, text)
+
+
+def _code(node: ast.AST, text: str) -> str:
+    """What a node of the tree of `text` says, whatever its layout; its text as it stands if it is
+    nested deeper than Python can write down."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ast.get_source_segment(text, node) or ""
 
 
 def _parsed(text: str) -> ast.Module:
