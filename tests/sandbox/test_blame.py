@@ -79,6 +79,7 @@ def test_files_that_cannot_be_are_a_compile_error_that_says_why(sandbox, name):
     assert sandbox.stats == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_files_up_to_that_are_run(walled, name):
     for way, result in in_every_mode(walled, FITS[name]):
@@ -119,6 +120,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_program_that_writes_too_much_fails_at_every_tier(walled, name):
     """Below tier 3 there is no quota; what a program can write until its CPU limit takes longer to

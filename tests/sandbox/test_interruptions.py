@@ -69,7 +69,7 @@ def next_line(process):
 MANY = """
 import threading
 
-pairs = [(task(0), F)] * 3 + [(task(1, 5.0), F + f"# {n}") for n in range(50)]
+pairs = [(task(0), F)] * 3 + [(task(1, 2.0), F + f"# {n}") for n in range(50)]
 
 def grade_them(sandbox):
     def tell():

@@ -155,6 +155,24 @@ def test_a_set_of_texts_has_the_same_order_in_every_server():
     assert orders[0] == orders[1]
 
 
+def test_what_is_said_does_not_tell_where_the_work_folder_lies(walled):
+    files = {
+        "lib.py": "import os\ndef here(): return os.getcwd()\n"
+        "def bad(): raise ValueError(__file__)\n",
+        "missing.py": "from lib import there\n",
+        "tests.py": "from lib import bad, here\nimport lib\nassert here() == 1\nassert bad() == 1\n"
+        "assert lib is None, lib\n",
+    }
+    outcomes = walled.run_tests(files, "tests.py").outcomes
+    assert [message for _, _, message in outcomes] == [
+        "here() got '/box' want 1",
+        "ValueError lib.py:3: /box/lib.py",
+        "AssertionError tests.py:5: <module 'lib' from '/box/lib.py'>",
+    ]
+    message = walled.run_tests(files, "missing.py").message
+    assert message.endswith("cannot import name 'there' from 'lib' (/box/lib.py)")
+
+
 def test_what_is_said_holds_no_memory_address_which_would_differ_from_server_to_server():
     lib = """
         class Thing: ...

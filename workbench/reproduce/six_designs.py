@@ -94,7 +94,9 @@ def story(stage: str, trajectory: Trajectory) -> str:
     """An attempt in a few words."""
     hidden = [outcome.status == "passed" for outcome in trajectory.verdict.of_suite("hidden")]
     words = [f"{stage}: {sum(hidden)} of {len(hidden)} hidden tests"]
-    words += ["edited the tests"] if trajectory.evidence.tampered else []
+    if trajectory.evidence.tampered:
+        pass_now = all_pass("visible_as_left", submitted=False)(trajectory, None)
+        words.append("edited the tests, " + ("which pass now" if pass_now else "which still fail"))
     ended = "handed in" if trajectory.stop_reason == "submitted" else "never handed in"
     return ", ".join((*words, f"{ended} after {len(trajectory.turns)} turns"))
 

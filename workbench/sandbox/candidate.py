@@ -26,6 +26,8 @@ TRIAL = (
 """A request, and the lines it gives."""
 _ONLY_AST = 0x400
 """`compile` flag: return the syntax tree (ast.PyCF_ONLY_AST, without importing ast)."""
+SHOWN_BOX = "/box"
+"""What messages call the work folder."""
 _MESSAGE_CHARS = 200
 _VALUE_CHARS = 80
 
@@ -146,7 +148,7 @@ def run_test(statement, source, path, namespace, box):
         side = sides[0]
         place = side.lineno, side.end_lineno, side.col_offset, side.end_col_offset
         call = source_of(source, *place)
-        return "wrong", f"{call} got {shown(got)} want {shown(want)}"
+        return "wrong", f"{call} got {shown(got, box)} want {shown(want, box)}"
     except AssertionError as error:
         return "wrong", describe(error, box)
     except BaseException as error:
@@ -183,10 +185,10 @@ def source_of(source, line, end_line, column, end_column):
     return b" ".join(line.strip() for line in lines).decode("utf-8", "replace")[:_VALUE_CHARS]
 
 
-def shown(value):
+def shown(value, box=None):
     """`value` as a message shows it: short, and the same in every run."""
     try:
-        text = without_addresses(repr(value))
+        text = same_everywhere(repr(value), box)
     except ValueError:  # Python writes no integer of more than 4300 digits
         text = f"{type(value).__name__} with a number too long to show"
     return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 3] + "..."
@@ -197,6 +199,13 @@ def without_addresses(text):
     run, a policy reads it, and one digit changes everything it samples afterwards."""
     first, *rest = text.split(" at 0x")
     return first + "".join(part.lstrip("0123456789abcdefABCDEF") for part in rest)
+
+
+def same_everywhere(text, box):
+    """`text` without memory addresses, and with the work folder `box`, which lies elsewhere at
+    every tier, under one name: a policy that reads it samples the same on every machine."""
+    text = without_addresses(text)
+    return text.replace(box, SHOWN_BOX) if box else text
 
 
 def _status(error, otherwise):
@@ -210,7 +219,7 @@ def describe(error, box):
         if isinstance(error, SyntaxError) and error.filename:
             place, text = f"{error.filename}:{error.lineno}", str(error.msg)
         else:
-            place, text = _place(error.__traceback__, box), without_addresses(str(error))
+            place, text = _place(error.__traceback__, box), same_everywhere(str(error), box)
     except BaseException:  # the candidate's own __str__ may do anything
         place, text = "", "(its message could not be read)"
     where = f"{kind} {place}".rstrip().replace(f"{box}/", "")

@@ -231,9 +231,9 @@ class Namespaces(Minimal):
             removal.empty_folder(self._folder)
 
     def _mount_folder(self):
-        """A small file system to hold work folders: one for all runs where it belongs to root and
-        they do not, so that they leave nothing on it; else a new one for each, which costs the
-        kernel more than all its other walls together."""
+        """A small file system to hold work folders. One for all runs where it is root's and they
+        are not root, so that they leave nothing on it; else a new one for each, and to end it the
+        kernel waits until no processor can be looking at it."""
         quota = f"size={wire.BOX_MB}m,nr_inodes={wire.BOX_FILES + 1},mode=711"
         kernel.mount("box", self._folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, quota)
 

@@ -116,7 +116,7 @@ class Line:
             (size,) = wire.HELLO.unpack(self._read(wire.HELLO.size))
             hello = json.loads(bytes(self._read(size)))
         except OSError as error:
-            raise ServerGone(f"the sandbox server did not start: {error}") from None
+            raise ServerGone(f"the sandbox server did not start: {_why(error)}") from None
         if hello["tier"] is None:
             reasons = "; ".join(f"tier {tier}: {reason}" for tier, reason in hello["declined"])
             raise ServerGone(f"no run can be started on this machine: {reasons}")
@@ -132,7 +132,7 @@ class Line:
         try:
             self._stream.sendall(head + body)
         except OSError as error:
-            raise ServerGone(f"the sandbox server failed: {error}") from None
+            raise ServerGone(f"the sandbox server failed: {_why(error)}") from None
 
     def receive(self, expected, limits):
         """The Response to the request of that number."""
@@ -141,7 +141,7 @@ class Line:
             number, *rest = wire.RESPONSE.unpack(self._read(wire.RESPONSE.size))
             payload, stdout, stderr = (bytes(self._read(size)) for size in rest[:3])
         except OSError as error:
-            raise ServerGone(f"the sandbox server failed: {error}") from None
+            raise ServerGone(f"the sandbox server failed: {_why(error)}") from None
         if number != expected:
             raise ServerGone(f"the sandbox server answered request {number}, not {expected}")
         cut, ended, exit_status, cpu_s, wall_s = rest[3:]
@@ -155,6 +155,12 @@ class Line:
         if data is None:
             raise ConnectionError("it closed the connection")
         return data
+
+
+def _why(error):
+    """What to say of a connection that broke off: how depends on what was on its way."""
+    lost = isinstance(error, ConnectionResetError | BrokenPipeError)
+    return "it closed the connection" if lost else str(error)
 
 
 class Keeper:
