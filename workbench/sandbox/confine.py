@@ -98,8 +98,7 @@ class Minimal:
         return accounting.of_process(pid)
 
     def is_overfull(self):
-        """In the server: whether the run has written more than a work folder holds, wherever it
-        has moved that: where it has the server's user id, the folder above is its own, too."""
+        """In the server: whether the run has written too much, wherever it has moved its folder."""
         return removal.holds_more(self._folder, wire.BOX_FILES + 1, wire.BOX_MB << 20)
 
     def clean(self):
@@ -180,9 +179,8 @@ class Namespaces(Minimal):
         kernel.drop_capability_bounds()
         os.environ.update(HOME=self.box, TMPDIR=self.box)
         self.layers += ["namespaces: pid, mount, ipc, net, uts"]
-        self.layers += ["read-only root, tmpfs work folder"]
-        self.layers += ["user namespace"] if not self._as_root else ["own user id"]
-        self.layers += ["capabilities dropped", "no new privileges"]
+        self.layers += ["read-only root, tmpfs work folder", "capabilities dropped"]
+        self.layers += ["own user id" if self._as_root else "user namespace", "no new privileges"]
         self.layers += ["seccomp"] if self._filter else []
         _set_limits(FIXED)
 
@@ -254,8 +252,7 @@ def _children():
 
 
 def _run_uid(number):
-    first, count = RUN_UIDS
-    return first + number % count
+    return RUN_UIDS[0] + number % RUN_UIDS[1]
 
 
 def _become(uid):
@@ -281,8 +278,7 @@ def _keep_only(kept):
 def set_limits(cpu_s, memory_mb, reserve_mb=None):
     """The limits a request names; CPU in whole seconds, the server's own clock is finer.
 
-    reserve_mb: address space a program may set aside beyond the memory it may write to; None =
-    there is one limit for both.
+    reserve_mb: address space besides the memory that is written to; None = one limit for both.
     """
     used_s = int(time.process_time())
     _set_limits({"CPU": used_s + int(cpu_s) + 2, "AS": memory_mb + (reserve_mb or 0) << 20})
