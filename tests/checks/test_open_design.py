@@ -34,7 +34,12 @@ def test_a_design_that_reads_the_hidden_tests_is_found_out(run):
 
 def test_a_design_that_pays_for_edited_tests_is_shown_one(run):
     text, right = said(run, paid_for("visible_as_left"))
-    assert not right and "attempts that edited the tests" in text and "+++ tests.py" in text
+    assert not right and "edited the tests are paid, 3" in text and "+++ tests.py" in text
+
+
+def test_an_edit_beside_a_repair_is_an_edit(run):
+    text, right = said(run, paid_for("visible_pristine"))
+    assert not right and "edited the tests are paid, 1 of them" in text
 
 
 def test_a_design_that_cannot_tell_right_from_wrong_is_told_how_bad_it_is(run):

@@ -108,6 +108,17 @@ def test_scores_of_other_rollouts_are_refused(groups, task):
         compare_designs(a, swapped)
 
 
+def test_designs_are_no_scores_and_the_error_says_how_to_make_them():
+    with pytest.raises(ValueError, match=r"got RewardDesign and RewardDesign; .*Scores\.of\(run"):
+        compare_designs(NAIVE, HONEST)
+
+
+def test_what_a_cell_shows_of_scores_and_of_a_comparison_is_short(groups, task):
+    scores = Scores.of(groups, [task], HONEST)
+    assert repr(scores) == "Scores of 8 rollouts in 2 groups: tests, tampering"
+    assert repr(compare(groups, task)) == str(compare(groups, task))
+
+
 def test_a_suite_that_was_never_run_is_no_truth(groups, task):
     with pytest.raises(ValueError, match="'exploit' was not run"):
         compare(groups, task, truth="exploit")

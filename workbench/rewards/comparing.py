@@ -42,7 +42,7 @@ class DesignReport:
     """Wrong rollouts that are paid, most paid first."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DesignComparison:
     """Two designs on the same rollouts."""
 
@@ -62,7 +62,7 @@ class DesignComparison:
     flips: tuple[Rollout, ...]
     """Rollouts that one design makes more likely and the other less."""
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{'':24}{'a':>9}{'b':>9}"]
         for label, name in (
             ("dead groups", "dead_share"),
@@ -100,6 +100,11 @@ def compare_designs(
     Raises:
         ValueError: if the rollouts differ, or `truth` has another length.
     """
+    if not (isinstance(scores_a, Scores) and isinstance(scores_b, Scores)):
+        kinds = f"{type(scores_a).__name__} and {type(scores_b).__name__}"
+        raise ValueError(
+            f"expected two Scores, got {kinds}; make them with Scores.of(run, None, design)"
+        )
     if not _same_rollouts(scores_a, scores_b):
         raise ValueError(
             f"expected scores of the same rollouts, got {_described(scores_a)} and "

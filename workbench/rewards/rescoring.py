@@ -29,7 +29,7 @@ Scale = Literal["std", "none", "leave_one_out", "gdpo"]
 """How rewards become advantages; see `Scores.advantages`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """What each component of a design returned for each of N trajectories.
 
@@ -47,6 +47,10 @@ class Scores:
     """(N,) int: which group a row is of."""
     trajectory: np.ndarray
     """(N,) int: which trajectory of its group."""
+
+    def __repr__(self) -> str:
+        names = ", ".join(_names(self.design.components))
+        return f"Scores of {len(self.raw)} rollouts in {len(self.groups)} groups: {names}"
 
     @classmethod
     def of(

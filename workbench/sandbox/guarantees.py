@@ -1,7 +1,7 @@
 """What the sandbox guarantees on this machine, found out by trying to break it from inside.
 
 Stage: sandbox. A probe program runs like any candidate's and reports what it could do; a row of
-the table is "yes" only if the attempt failed. Left out: limits no short probe can show (disk
+the table says "stopped" only if the attempt failed. Left out: limits no short probe can show (disk
 quota, escape through a kernel fault).
 """
 
@@ -118,8 +118,10 @@ class Guarantees:
         width = max(len(row.limit) for row in self.rows)
         lines = [f"sandbox {self.name}: {'; '.join(self.layers)}"]
         lines += [f"  tier {tier} does not work here: {reason}" for tier, reason in self.declined]
+        lines.append(f"  {'':8}  {'a program that tries to':{width}}  what happened")
         for row in self.rows:
-            lines.append(f"  {'yes' if row.holds else 'NO ':3}  {row.limit:{width}}  {row.checked}")
+            held = "stopped" if row.holds else "NOT HELD"
+            lines.append(f"  {held:8}  {row.limit:{width}}  {row.checked}")
         return "\n".join(lines)
 
 
