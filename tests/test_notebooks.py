@@ -3,6 +3,7 @@
 import ast
 import re
 import runpy
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,6 +101,22 @@ def test_a_notebook_runs_top_to_bottom_in_its_fast_size(path, tmp_path, monkeypa
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
 
 
+BEGUN = """
+class Begun(Exception):
+    pass
+
+def begun(progress):
+    if "/" in "".join(progress.running.values()):
+        raise Begun
+
+try:
+{}
+except Begun:
+    print("the run has stopped")
+"""
+"""A cell that compares arms, left as soon as one of them has finished an iteration."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)
 def test_a_notebook_begins_its_full_size_and_can_be_stopped(path, tmp_path, monkeypatch):
@@ -108,9 +125,15 @@ def test_a_notebook_begins_its_full_size_and_can_be_stopped(path, tmp_path, monk
     monkeypatch.setenv("PYTHONPATH", str(TOP))
     notebook = nbformat.read(path, as_version=4)
     places = [i for i, cell in enumerate(notebook.cells) if "run = train(" in cell.source]
-    assert places
     for place in reversed(places):
         notebook.cells.insert(place + 1, nbformat.v4.new_code_cell("run.stop()"))
+    compared = [i for i, cell in enumerate(notebook.cells) if "compare(arms" in cell.source]
+    for place in compared[:1]:
+        cell = notebook.cells[place]
+        source = cell.source.replace("on_progress=tell", "on_progress=begun")
+        cell.source = BEGUN.format(textwrap.indent(source, "    "))
+        del notebook.cells[place + 1 :]
+    assert places or compared
     resources = {"metadata": {"path": tmp_path}}
     NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
     outputs = [str(output) for cell in notebook.cells for output in cell.get("outputs", [])]
