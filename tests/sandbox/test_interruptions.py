@@ -111,7 +111,7 @@ def test_an_interrupt_of_many_gradings_comes_back_at_once_and_leaves_nothing():
 
 OPENS = """
 say("opening")
-open_sandbox(sys.argv[1], workers=4)
+sandbox = open_sandbox(sys.argv[1], workers=4)
 time.sleep(60)
 """
 
