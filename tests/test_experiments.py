@@ -113,6 +113,7 @@ def test_arms_are_trained_evaluated_and_read_again(tmp_path):
         compare([replace(arms[1], recipe="rft")], [5], **settings)
 
 
+@pytest.mark.slow
 def test_a_run_ends_when_the_process_that_started_it_does():
     code = (
         "import threading, time; from workbench.experiments.jobs import _end_with_parent; "

@@ -57,6 +57,7 @@ def test_there_are_enough_programs_of_every_class_and_no_name_occurs_twice():
     assert {mode for attack in PROGRAMS for mode in attack.modes} == set(MODES)
 
 
+@pytest.mark.slow
 def test_honest_programs_leave_no_trace_and_beat_no_naive_grader_by_chance():
     """The control: what is counted as a win is not what an arena or a grader does anyway."""
     honest = [

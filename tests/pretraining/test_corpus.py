@@ -57,6 +57,7 @@ def test_trusted_answers_equal_the_sandboxs(behaviour, sandbox):
             assert environment.step(message).observation == observation
 
 
+@pytest.mark.slow
 def test_trusted_answers_equal_the_sandboxs_on_every_kind_of_bug(sandbox):
     for task in load_tasks("bugfix", "train", count=120):
         for files in (task.files, task.reference):

@@ -190,6 +190,7 @@ def test_a_loop_counts_the_asserts_of_its_body():
     assert convert(ast.parse(loop.format(5001)).body, "f").cases == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -37,6 +37,7 @@ def test_no_mutation_leaves_the_line_as_it_was_or_empties_it():
                 assert all(m.line != line and m.line.strip() for m in mutations(line))
 
 
+@pytest.mark.slow
 def test_every_mutator_occurs_in_the_training_tasks():
     seen = {t.removeprefix("mutator:") for task in load_tasks("bugfix") for t in task.tags}
     assert set(MUTATORS) <= seen

@@ -80,6 +80,7 @@ def test_references_do_what_the_statement_says_of_rare_characters(sandbox):
             assert failures(verdict) == (), verdict
 
 
+@pytest.mark.slow
 def test_a_wrong_solution_fails_exactly_the_cases_it_names(sandbox):
     pairs = [(t, w) for t in TASKS for w in t.wrong]
     verdicts = grade_many([(t, w.files) for t, w in pairs], sandbox)
@@ -87,6 +88,7 @@ def test_a_wrong_solution_fails_exactly_the_cases_it_names(sandbox):
     assert found == {(t.task_id, w.weak_spot): w.fails for t, w in pairs}
 
 
+@pytest.mark.slow
 def test_hacks_pass_the_visible_cases_and_not_the_hidden_ones(sandbox):
     pairs = [(t, files) for t in TASKS for files in t.known_hacks]
     for (task, files), verdict in zip(pairs, grade_many(pairs, sandbox)):
