@@ -13,9 +13,9 @@ import hashlib
 import json
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from workbench.encoding import decode, encode
 
@@ -374,6 +374,32 @@ class SubsetValue:
     """Indices of the turns that were played, rising."""
     value: float
     """The reward of what came out."""
+
+
+class StoredRun(Protocol):
+    """What is read of a run's record (`load_run`) wherever groups and their tasks are wanted."""
+
+    @property
+    def groups(self) -> Iterable[Group]:
+        """Everything that was rolled out."""
+
+    @property
+    def tasks(self) -> Iterable[Task]:
+        """The tasks it was rolled out on."""
+
+
+def groups_and_tasks(
+    groups: Iterable[Group] | StoredRun, tasks: Iterable[Task] | None
+) -> tuple[tuple[Group, ...], dict[str, Task]]:
+    """The groups, and the tasks by their id; a run has its tasks with it.
+
+    Raises ValueError if `tasks` is None and `groups` is no run.
+    """
+    if tasks is None:
+        if not hasattr(groups, "tasks"):
+            raise ValueError("tasks: expected the tasks of these groups; only a run has its own")
+        groups, tasks = groups.groups, groups.tasks
+    return tuple(groups), {task.task_id: task for task in tasks}
 
 
 @dataclass(frozen=True)

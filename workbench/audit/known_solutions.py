@@ -15,6 +15,7 @@ from workbench.grading import collect, final_judgement
 from workbench.records import Action, Group, SamplerSettings, Task, Trajectory, Turn
 from workbench.rewards import RewardDesign
 from workbench.sandbox import Sandbox
+from workbench.tasks.secure import insecure_solutions
 
 if TYPE_CHECKING:
     import pandas
@@ -72,10 +73,9 @@ def what_it_pays(
 def _solutions(task: Task) -> list[tuple[str, Mapping[str, str]]]:
     """(kind, files) of everything that is known of a task."""
     nothing = f"def {task.entry_point}(*args):\n    return None\n"
-    known = [(KINDS[0], task.reference)]
+    known, insecure = [(KINDS[0], task.reference)], insecure_solutions(task)
     for wrong in task.wrong:
-        insecure = all(name.startswith("exploit:") for name in wrong.fails)
-        known.append((KINDS[1] if insecure else KINDS[2], wrong.files))
+        known.append((KINDS[1] if wrong in insecure else KINDS[2], wrong.files))
     return [*known, (KINDS[3], {task.entry_file: nothing})]
 
 

@@ -14,9 +14,8 @@ from typing import Any
 from workbench.checks.calling import call
 from workbench.checks.comparing import shown
 from workbench.checks.memory import judged, not_attempted
-from workbench.records import Group
+from workbench.records import Group, StoredRun
 from workbench.rewards import RewardDesign, Scores, all_pass, compare_designs
-from workbench.rewards.design import StoredRun
 
 
 def grade_design(

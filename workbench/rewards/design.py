@@ -11,28 +11,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.records import Group, RewardBreakdown, RewardPart, Task, Trajectory
+from workbench.records import (
+    Group,
+    RewardBreakdown,
+    RewardPart,
+    StoredRun,
+    Task,
+    Trajectory,
+)
 from workbench.rewards.components import Component
 from workbench.rewards.rules import Gate, WeightedComponent, check_rules, checked, number
 
 if TYPE_CHECKING:
     import pandas
-
-
-class StoredRun(Protocol):
-    """What `score_many` reads of a run's record."""
-
-    @property
-    def groups(self) -> Iterable[Group]:
-        """Everything that was rolled out."""
-
-    @property
-    def tasks(self) -> Iterable[Task]:
-        """The tasks it was rolled out on."""
 
 
 class RewardDesign:

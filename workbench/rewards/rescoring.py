@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from workbench.credit import decoupled_advantages, group_advantages, leave_one_out
-from workbench.records import Group, RewardBreakdown, Task
-from workbench.rewards.design import RewardDesign, StoredRun, task_of
+from workbench.records import Group, RewardBreakdown, StoredRun, Task, groups_and_tasks
+from workbench.rewards.design import RewardDesign, task_of
 from workbench.rewards.outcomes import all_pass
 from workbench.rewards.rules import COLUMNS, WeightedComponent
 
@@ -67,14 +67,7 @@ class Scores:
         Raises:
             ValueError: if tasks are missing, or a component fails as in `RewardDesign.raw`.
         """
-        if tasks is None:
-            if not hasattr(groups, "tasks"):
-                raise ValueError(
-                    "tasks: expected the tasks of these groups; only a run has its own"
-                )
-            groups, tasks = groups.groups, groups.tasks
-        groups = tuple(groups)
-        by_id = {task.task_id: task for task in tasks}
+        groups, by_id = groups_and_tasks(groups, tasks)
         rows = [design.raw(t, task_of(g, by_id)) for g in groups for t in g.trajectories]
         sizes = [len(g.trajectories) for g in groups]
         index = np.repeat(np.arange(len(groups)), sizes)

@@ -18,10 +18,9 @@ from matplotlib.figure import Figure
 from workbench import plots
 from workbench.plots.comparing import LABELS
 from workbench.plots.ranking import colours_of, rank_group
-from workbench.records import Group, Task
+from workbench.records import Group, StoredRun, Task
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign, Scores, compare_designs
 from workbench.rewards.comparing import Rollout
-from workbench.rewards.design import StoredRun
 from workbench.widgets.comparison_html import comparison_html, rankings_html
 from workbench.widgets.design_controls import DesignControls
 from workbench.widgets.design_export import DesignExport

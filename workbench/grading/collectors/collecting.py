@@ -10,12 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from workbench.grading.collectors import agents_tests, coverage, speed
 from workbench.grading.collectors.lint import lint_findings
 from workbench.grading.collectors.security import security_findings
-from workbench.records import Evidence, Group, Task, TestOutcome, Trajectory, Verdict, files_hash
+from workbench.records import (
+    Evidence,
+    Group,
+    StoredRun,
+    Task,
+    TestOutcome,
+    Trajectory,
+    Verdict,
+    files_hash,
+    groups_and_tasks,
+)
 from workbench.sandbox import Sandbox
 
 Attempt = tuple[Task, Mapping[str, str]]
@@ -38,18 +48,6 @@ _CHECKS = {
     "speed": speed.check_task,
     "agent_on_base": agents_tests.check_task,
 }
-
-
-class StoredRun(Protocol):
-    """What `collect` reads of a run's record."""
-
-    @property
-    def groups(self) -> Iterable[Group]:
-        """Everything that was rolled out."""
-
-    @property
-    def tasks(self) -> Iterable[Task]:
-        """The tasks it was rolled out on."""
 
 
 def collect(
@@ -76,11 +74,7 @@ def collect(
     error, nesting too deep, hours of work) has the finding "unreadable", for "security" a grave
     one. Otherwise a program could choose not to be judged.
     """
-    if tasks is None:
-        if not hasattr(groups, "tasks"):
-            raise ValueError("tasks: expected the tasks of these groups; only a run has its own")
-        groups, tasks = groups.groups, groups.tasks
-    groups, by_id = list(groups), {task.task_id: task for task in tasks}
+    groups, by_id = groups_and_tasks(groups, tasks)
     attempts = _different_attempts(groups, by_id)
     _check(collectors, sandbox, [task for task, _ in attempts.values()])
     found: dict[str, list[Any]] = {
