@@ -15,9 +15,10 @@ from typing import Literal
 import numpy as np
 import torch
 
+from workbench.counterfactuals import Cost
 from workbench.credit import broadcast
 from workbench.learning import losses
-from workbench.records import SamplerSettings
+from workbench.records import Group, SamplerSettings
 
 LR_FULL = {"rft": 5e-4, "rl": 3e-4}
 """Measured learning rates when every weight is trained; RL at 6e-4 plateaus early."""
@@ -79,10 +80,15 @@ class RLConfig:
     """The ratio may fall to 1 - clip_low."""
     clip_high: float = 0.28
     """The ratio may rise to 1 + clip_high: larger, so that rare tokens can grow (DAPO)."""
+    evidence: Callable[..., tuple[list[Group], Cost]] | None = None
+    """What is found out about an iteration's groups before they are scored, such as the values of
+    their turns. Called as evidence(policy, groups, tasks, sandbox, seed=, max_turns=); returns the
+    groups with it, and what it cost. None: nothing beyond the rollouts."""
     credit: Callable[..., list[np.ndarray]] = broadcast
     """Which turn earned the reward: a scheme of `workbench.credit` that needs the rollouts only
-    (`broadcast`, `return_to_go`, `transitions`, `gigpo`), one with options filled in by
-    `functools.partial`, or one of yours. Called as scheme(group, rewards, scale=, ddof=)."""
+    (`broadcast`, `return_to_go`, `transitions`, `gigpo`) or what `evidence` adds to them, one with
+    options filled in by `functools.partial`, or one of yours. Called as scheme(group, rewards,
+    scale=, ddof=)."""
     advantage_scale: Literal["std", "none"] = "std"
     """Divide advantages by the group's spread, or only centre them."""
     advantage_ddof: int = 1

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
 
+from workbench.counterfactuals import Cost
 from workbench.credit import tied
 from workbench.episodes import rollout_many
 from workbench.evaluation import SOLVED
@@ -57,6 +59,7 @@ def improve_by_rl(
             journal.evaluate_if_due("rl", iteration)
         with journal.iteration():
             watch = Stopwatch()
+            own_seed = partial(derive_seed, seed, "rl", iteration)
 
             # 1. Sample: G attempts at each of a few tasks, with the policy as it is now.
             version = policy.version
@@ -67,10 +70,13 @@ def improve_by_rl(
                     chosen,
                     sandbox,
                     n=rl.group_size,
-                    seed=derive_seed(seed, "rl", iteration, "sample"),
+                    seed=own_seed("sample"),
                     sampler=config.sampler,
                     max_turns=config.max_turns,
                     stop=journal.stop_requested,
+                )
+                groups, extra = add_evidence(
+                    policy, groups, chosen, sandbox, config, own_seed("evidence")
                 )
 
             # 2. Score: the tests have run, now the design says what the results are worth.
@@ -93,7 +99,7 @@ def improve_by_rl(
 
             # 6. Update: a few steps on the same rollouts; the clip keeps them small.
             updates = []
-            rng = np.random.default_rng(derive_seed(seed, "rl", iteration, "minibatches"))
+            rng = np.random.default_rng(own_seed("minibatches"))
             lr = set_learning_rate(optimiser, rl, iteration / rl.iterations)
             with watch.updating():
                 for minibatch in split_minibatches(batch, rl.updates_per_iteration, rng):
@@ -121,6 +127,7 @@ def improve_by_rl(
                 num_iterations=rl.iterations,
                 policy_version=version,
                 rollouts=rollouts,
+                extra=extra,
                 seconds=watch.seconds(),
                 updates=tuple(updates),
                 lr=lr,
@@ -134,6 +141,21 @@ def improve_by_rl(
                 advantages=tuple(tuple(map(as_logged, row)) for row in credit),
             )
             journal.completed(row.flat(), Place("rl", iteration + 1), stored)
+
+
+def add_evidence(
+    policy: CausalLMPolicy,
+    groups: list[Group],
+    tasks: Sequence[Task],
+    sandbox: Sandbox,
+    config: TrainConfig,
+    seed: int,
+) -> tuple[list[Group], Cost]:
+    """The groups with what `config.rl.evidence` finds out about them, and what that cost."""
+    if config.rl.evidence is None:
+        return groups, Cost()
+    options = dict(seed=seed, max_turns=config.max_turns)
+    return config.rl.evidence(policy, groups, tasks, sandbox, **options)
 
 
 def teaches(credit: Sequence[np.ndarray]) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from workbench.counterfactuals import Cost
 from workbench.learning.update import UpdateStats
 from workbench.records import Group, Trajectory
 
@@ -91,12 +92,16 @@ class IterationRow:
     """Each update in order; in the first the ratio gap is sampler against trainer."""
     lr: float = 0.0
     """Learning rate of the last update."""
+    extra: Cost = Cost()
+    """What was spent on evidence beyond the rollouts."""
 
     def flat(self) -> dict:
         """The row as it is stored: rollout statistics at the top, means over updates."""
         row = {"kind": "iteration", "stage": self.stage, "iteration": self.iteration}
         row |= {"num_iterations": self.num_iterations, "policy_version": self.policy_version}
         row |= vars(self.rollouts) | {"lr": self.lr} | flat_updates(self.updates)
+        row["num_extra_rollouts"] = self.extra.num_rollouts
+        row["num_extra_sampled_tokens"] = self.extra.num_sampled_tokens
         return row | {"seconds": vars(self.seconds)}
 
 
