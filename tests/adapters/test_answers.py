@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from workbench.adapters import code_of
-from workbench.adapters.answers import answer_of, commands_of, messages_of, text_of
+from workbench.adapters.answers import commands_of, messages_of, text_of
 from workbench.adapters.attempt import replay
+from workbench.environments.answers import answer_of
 from workbench.episodes import rollout
 from workbench.policies import ScriptedPolicy
 from workbench.tasks import load_tasks

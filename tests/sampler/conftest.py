@@ -2,7 +2,14 @@
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 from workbench.policies import CausalLMPolicy, build_model, build_tokenizer
 
@@ -30,17 +37,19 @@ def small(kind, vocabulary):
         torch.manual_seed(0)
         if kind == "llama":
             model = LlamaForCausalLM(LlamaConfig(**sizes))
+        elif kind == "qwen2":
+            model = Qwen2ForCausalLM(Qwen2Config(**sizes))
         else:
             model = Qwen3ForCausalLM(Qwen3Config(**sizes, head_dim=16))
         for parameter in model.parameters():
             if parameter.ndim == 2:
                 parameter.data.mul_(4)
-            else:  # norms: make each entry matter
+            else:  # norms and biases: make each entry matter
                 parameter.data.uniform_(0.5, 1.5)
     return model
 
 
-@pytest.fixture(params=["tiny", "llama", "qwen3"])
+@pytest.fixture(params=["tiny", "llama", "qwen2", "qwen3"])
 def policy(request, tokenizer):
     if request.param == "tiny":
         return CausalLMPolicy(build_model(tokenizer), tokenizer)

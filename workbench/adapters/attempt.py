@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.adapters.answers import Message, answer_of, commands_of, text_of
+from workbench.adapters.answers import Message, commands_of, text_of
 from workbench.environments import Environment, Step
 from workbench.records import Action, SamplerSettings, Task, Trajectory, Turn
 
@@ -39,13 +39,12 @@ class Attempt:
         return self.environment.stop_reason is not None
 
     def say(self, text: str, ids: Sequence[int] = ()) -> Step:
-        """Act on one message of the policy; of a single turn, on the code in it (`answer_of`).
+        """Act on one message of the policy.
 
         ids: the message's tokens, if the caller knows them.
         """
         environment = self.environment
-        said = answer_of(environment.task, text) if environment.single_turn else text
-        step = environment.step(said)
+        step = environment.step(text)
         turn = Turn(
             action=Action(ids=tuple(ids), logprobs=(), text=text, finish="end_of_turn"),
             tool_call=step.tool_call,

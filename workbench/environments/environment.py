@@ -8,6 +8,7 @@ the episode (turns and tokens bound it).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,7 +22,8 @@ from workbench.environments.agents import (
     introduction,
     parse_as,
 )
-from workbench.environments.parsing import parse_command
+from workbench.environments.answers import answer_of
+from workbench.environments.notations import parse_message
 from workbench.environments.state import EnvironmentState, Step
 from workbench.grading import GRADER, collect_evidence, final_judgement, verdict_mode
 from workbench.records import (
@@ -145,7 +147,8 @@ class Environment:
 
     def needs_sandbox(self, text: str) -> bool:
         """Whether `step(text)` runs code (milliseconds) rather than only looks (microseconds)."""
-        return not self.single_turn and text in ("run", "run ")  # the parser takes both
+        call, _ = self._parse(text)
+        return call is not None and call.name == "run"
 
     def step(self, text: str, *, too_long: bool = False) -> Step:
         """Act on one message of the policy.
@@ -158,16 +161,7 @@ class Environment:
         """
         if self.stop_reason is not None:
             raise ValueError(f"the episode is over ({self.stop_reason}); call reset() first")
-        if too_long:
-            call, error = None, "message too long"
-        elif self.can_abstain and text == "abstain":
-            call, error = ToolCall("abstain", ""), None
-        elif self.single_turn:
-            call, error = ToolCall("write", text), None
-        elif self.agents:
-            call, error = parse_as(self.agents[self._state.floor.speaker], text)
-        else:
-            call, error = parse_command(text)
+        call, error = (None, "message too long") if too_long else self._parse(text)
         if call is None:
             observation, files, stop = f"error: {error}", self.files, None
         else:
@@ -194,6 +188,17 @@ class Environment:
         mode, outcomes = verdict_mode(self.task), _never_run(self.task)
         verdict = Verdict(mode, "sandbox_error", outcomes, self.sandbox.name, GRADER)
         return verdict, collect_evidence(self.task, self.files)
+
+    def _parse(self, text: str) -> tuple[ToolCall | None, str | None]:
+        """The tool call in a message of the speaker, or None and the reason."""
+        if self.can_abstain and text == "abstain":
+            return ToolCall("abstain", ""), None
+        if self.single_turn:
+            return ToolCall("write", answer_of(self.task, text)), None
+        if self.agents:
+            speaker = self.agents[self._state.floor.speaker]
+            return parse_message(text, functools.partial(parse_as, speaker))
+        return parse_message(text)
 
     def _use(self, call: ToolCall) -> tuple[str, Mapping[str, str], StopReason | None]:
         """(observation, files afterwards, stop reason or None) of a command."""

@@ -3,5 +3,13 @@
 from workbench.sampler.session import CausalLMSession, WireCodec
 from workbench.sampler.turns import choose_tokens
 from workbench.sampler.weights import ModelWeights, extract_weights
+from workbench.sampler.whole_model import WholeModelSession
 
-__all__ = ["CausalLMSession", "ModelWeights", "WireCodec", "choose_tokens", "extract_weights"]
+__all__ = [
+    "CausalLMSession",
+    "ModelWeights",
+    "WholeModelSession",
+    "WireCodec",
+    "choose_tokens",
+    "extract_weights",
+]

@@ -97,7 +97,7 @@ def _project(
 ) -> Tensor:
     """(T, hidden) -> (T, H, D) rotated queries; keys and values are written to the cache."""
     heads, kv_heads, dim = weights.num_heads, weights.num_kv_heads, weights.head_dim
-    qkv = F.linear(_norm(weights, x, layer.norm_in), layer.qkv)
+    qkv = F.linear(_norm(weights, x, layer.norm_in), layer.qkv, layer.qkv_bias)
     rotated = (heads + kv_heads) * dim
     qk = qkv[:, :rotated].view(-1, heads + kv_heads, dim)
     if layer.qk_norm is not None:

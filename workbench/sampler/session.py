@@ -75,11 +75,29 @@ class CausalLMSession:
 
         Raises ValueError if the row already has an observation that it has not acted on.
         """
+        self.read(i, self._codec.encode(text, self._rows[i].length == 0))
+
+    def read(self, i: int, ids: Sequence[int]) -> None:
+        """`observe` with the prompt's ids in the place of a text."""
         row = self._rows[i]
         if row.prompt:
             raise ValueError(f"row {i}: expected act() after an observation, got another one")
-        prompt = tuple(self._codec.encode(text, row.length == 0))
+        prompt = tuple(ids)
         self._rows[i] = replace(row, prompt=prompt, unread=row.unread + prompt)
+
+    def rewind(self, i: int, length: int) -> None:
+        """Forget all tokens of row `i` after the first `length`; what is read next follows those.
+
+        Raises ValueError if the row has an observation to act on, or fewer tokens.
+        """
+        row = self._rows[i]
+        if row.prompt or not 0 <= length <= row.length:
+            raise ValueError(
+                f"row {i}: expected a length up to {row.length} and nothing to act on, got {length}"
+            )
+        cached = self._cache.lengths[i]
+        self._cache.lengths[i] = min(cached, length)
+        self._rows[i] = _Row(length, unread=row.unread[: max(0, length - cached)])
 
     @torch.inference_mode()
     def act(self, live: Sequence[int]) -> list[Action]:

@@ -84,8 +84,10 @@ def sample_turns(
     ids = torch.zeros(len(rows), longest, dtype=torch.long)
     logprobs = torch.zeros(len(rows), longest)
     counts = torch.zeros(len(rows), dtype=torch.long)  # tokens sampled so far
+    device = logits.device
     for t in range(longest):
-        chosen, chosen_logprobs = choose_tokens(logits, uniforms[order, t], temperature)
+        chosen = choose_tokens(logits, uniforms[order, t].to(device), temperature)
+        chosen, chosen_logprobs = (numbers.cpu() for numbers in chosen)
         ids[order, t], logprobs[order, t], counts[order] = chosen, chosen_logprobs, t + 1
         ended = (chosen == end_id) | (budgets[order] == t + 1)
         if ended.any():
@@ -95,7 +97,8 @@ def sample_turns(
             if not staying:
                 break
             order = _close_ranks(cache, staying, index_of_row)
-        logits = decode(weights, cache, ids[order, t], prompt_lengths[order] + t)
+        newest, places = ids[order, t].to(device), (prompt_lengths[order] + t).to(device)
+        logits = decode(weights, cache, newest, places)
     return [
         (ids[j, :count].tolist(), logprobs[j, :count].tolist())
         for j, count in enumerate(counts.tolist())

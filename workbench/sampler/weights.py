@@ -1,14 +1,15 @@
 """A model's effective weights, laid out for fast sampling.
 
-Stage: sampling. A `transformers` model (Llama or Qwen3, with or without LoRA adapters) goes in;
-a `ModelWeights` comes out that the forward pass of this room reads. Taking it is cheap, so each
+Stage: sampling. A `transformers` model (Llama, Qwen2 or Qwen3, with or without LoRA adapters) goes
+in; a `ModelWeights` comes out that the forward pass of this room reads. Taking it is cheap, so each
 session takes its own copy: a policy that has just been updated is sampled with its new weights,
 and a session that is open during an update is not torn between two policies.
 
 Two things are rearranged, neither changes what the model computes: matrices that read the same
 input are stacked into one, and the two halves of each rotary pair are put side by side, so that
 rotating a query or a key is one multiplication by a complex number.
-Left out: other architectures, biases, sliding windows, quantised weights, adapters but LoRA.
+Left out: other architectures, other biases than Qwen2's, sliding windows, quantised weights,
+adapters but LoRA. `whole_model` samples from models of any kind.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-SUPPORTED = ("llama", "qwen3")
+SUPPORTED = ("llama", "qwen2", "qwen3")
 ROPE_TYPES = ("default", "linear", "llama3", "yarn")
 
 
@@ -30,6 +31,8 @@ class LayerWeights:
     """(hidden,) scale of the norm before attention."""
     qkv: Tensor
     """((H + 2 * KV) * D, hidden): queries, keys, values; rotary pairs interleaved."""
+    qkv_bias: Tensor | None
+    """((H + 2 * KV) * D,) added to them in Qwen2, or None."""
     qk_norm: Tensor | None
     """(H + KV, D) scale of Qwen3's per-head norm of queries and keys, or None."""
     out: Tensor
@@ -71,7 +74,7 @@ def extract_weights(model: nn.Module, positions: int) -> ModelWeights:
     is left as it was.
 
     Args:
-        model: LlamaForCausalLM or Qwen3ForCausalLM, or a PEFT model around one.
+        model: LlamaForCausalLM, Qwen2ForCausalLM or Qwen3ForCausalLM, or a PEFT model around one.
         positions: longest sequence that will be sampled.
     Raises:
         ValueError: another architecture, or one of its variants that is left out here.
@@ -100,9 +103,11 @@ def extract_weights(model: nn.Module, positions: int) -> ModelWeights:
 def _check_supported(config) -> None:
     if config.model_type not in SUPPORTED:
         raise ValueError(
-            f"model type: expected one of {SUPPORTED}, got {config.model_type!r}; "
-            "other models train and sample through TRL"
+            f"model type: expected one of {SUPPORTED}, got {config.model_type!r}; other models "
+            "sample through WholeModelSession and train through TRL"
         )
+    if getattr(config, "quantization_config", None) is not None:
+        raise ValueError("expected weights as numbers, got quantised ones")
     if getattr(config, "attention_bias", False) or getattr(config, "mlp_bias", False):
         raise ValueError("expected a model without biases; the sampler's forward pass has none")
     if getattr(config, "use_sliding_window", False):
@@ -127,12 +132,22 @@ def _layer_weights(layer: nn.Module, head_dim: int) -> LayerWeights:
     return LayerWeights(
         norm_in=layer.input_layernorm.weight.clone(),
         qkv=torch.cat([query, key, value]),
+        qkv_bias=_qkv_bias(attention, head_dim),
         qk_norm=qk_norm,
         out=_effective(attention.o_proj).clone(),
         norm_mlp=layer.post_attention_layernorm.weight.clone(),
         gate_up=torch.cat([_effective(mlp.gate_proj), _effective(mlp.up_proj)]),
         down=_effective(mlp.down_proj).clone(),
     )
+
+
+def _qkv_bias(attention: nn.Module, head_dim: int) -> Tensor | None:
+    """The biases of queries, keys and values, rotary pairs interleaved as in their matrices."""
+    biases = [getattr(attention, f"{name}_proj").bias for name in "qkv"]
+    if biases[0] is None:
+        return None
+    query, key = (_pair_up(bias.detach()[:, None], head_dim)[:, 0] for bias in biases[:2])
+    return torch.cat([query, key, biases[2].detach()])
 
 
 def _effective(module: nn.Module) -> Tensor:
