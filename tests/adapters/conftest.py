@@ -9,7 +9,7 @@ import pytest
 from workbench import load_tasks
 from workbench.episodes import rollout
 from workbench.policies import CausalLMPolicy, ScriptedPolicy, build_model, build_tokenizer
-from workbench.policies.causal_lm import SHIPPED
+from workbench.policies.opening import SHIPPED
 from workbench.records import Limits
 from workbench.rewards import RewardDesign, all_pass, compiles, pass_fraction, tampered
 from workbench.tasks.mutators import mutations

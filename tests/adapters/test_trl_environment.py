@@ -10,7 +10,7 @@ from workbench.adapters import as_dataset, environment_factory
 from workbench.environments import parse_command
 from workbench.episodes import rollout_many
 from workbench.policies import open_policy
-from workbench.policies.causal_lm import SHIPPED
+from workbench.policies.opening import SHIPPED
 from workbench.policies.wire import prompt_ids
 from workbench.tasks import load_tasks
 

@@ -70,9 +70,9 @@ def test_an_unknown_name_says_what_there_is():
         open_policy("tinny")
 
 
-def test_a_tokenizer_without_the_wire_tokens_is_refused(tokenizer):
+def test_a_tokenizer_without_wire_tokens_and_chat_template_is_refused(tokenizer):
     plain = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE()))
-    with pytest.raises(ValueError, match="special tokens of the wire format"):
+    with pytest.raises(ValueError, match="expected a chat template, got none"):
         CausalLMPolicy(build_model(tokenizer, layers=1), plain)
 
 

@@ -9,7 +9,7 @@ from trl.chat_template_utils import (
     supports_tool_calling,
 )
 
-from workbench.policies.causal_lm import SHIPPED
+from workbench.policies.opening import SHIPPED
 from workbench.policies.wire import (
     BREAK,
     CHAT_TEMPLATE,

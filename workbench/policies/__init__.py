@@ -1,7 +1,9 @@
-"""Policies: what acts in an episode. Scripted, tiny, or any causal LM with the wire format."""
+"""Policies: what acts in an episode. Scripted, tiny, or any causal LM with a chat template."""
 
-from workbench.policies.causal_lm import CausalLMPolicy, open_policy
+from workbench.policies.causal_lm import CausalLMPolicy
+from workbench.policies.chat import ChatFormat, chat_format
 from workbench.policies.menu import MenuPolicy
+from workbench.policies.opening import open_policy
 from workbench.policies.protocol import Policy, Session
 from workbench.policies.scripted import ScriptedPolicy
 from workbench.policies.team import Team
@@ -9,6 +11,7 @@ from workbench.policies.tiny import build_model, build_tokenizer
 
 __all__ = [
     "CausalLMPolicy",
+    "ChatFormat",
     "MenuPolicy",
     "Policy",
     "ScriptedPolicy",
@@ -16,5 +19,6 @@ __all__ = [
     "Team",
     "build_model",
     "build_tokenizer",
+    "chat_format",
     "open_policy",
 ]

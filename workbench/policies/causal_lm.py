@@ -1,8 +1,9 @@
 """A `transformers` model as a policy, optionally with LoRA adapters.
 
-Stage: policy. A name or folder goes in; a `CausalLMPolicy` comes out whose `model` is trained by
-`learning` or TRL and whose sessions sample from it. Left out: models without the wire format's
-tokens (they sample through TRL), quantisation, several devices.
+Stage: policy. A model and its tokenizer go in (`open_policy` finds them); a `CausalLMPolicy` comes
+out whose `model` is trained by `learning` or TRL and whose sessions sample from it. How an episode
+becomes tokens is the wire format where the tokenizer has its tokens, else the model's chat format.
+Left out: a model spread over several devices.
 """
 
 from __future__ import annotations
@@ -10,44 +11,57 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging
 
+from workbench.policies.chat import ChatFormat, chat_format
+from workbench.policies.protocol import Session
+from workbench.policies.shortening import ShorteningSession
 from workbench.policies.wire import ACT, BOS, END, OBS, TASK, prompt_ids
 from workbench.records import SamplerSettings
-from workbench.sampler import CausalLMSession, WireCodec, extract_weights
-
-SHIPPED = Path(__file__).parents[2] / "data" / "policies"
-"""Where the policies that come with the project lie."""
-SMALL = 10_000_000
-"""Weights below which one torch thread is fastest on a CPU that others use too."""
+from workbench.sampler import CausalLMSession, WholeModelSession, WireCodec, extract_weights
 
 
 class CausalLMPolicy:
     """A model and its tokenizer. Training changes `model` in place; sessions opened afterwards
-    sample from the changed weights, sessions opened before keep theirs."""
+    sample from the changed weights, sessions of the fast sampler opened before keep theirs."""
 
-    def __init__(self, model: nn.Module, tokenizer: PreTrainedTokenizerFast):
-        """Raises ValueError if the tokenizer lacks the wire format's special tokens."""
-        vocabulary = tokenizer.get_vocab()
-        if missing := [t for t in (BOS, END, TASK, ACT, OBS) if t not in vocabulary]:
-            raise ValueError(
-                f"tokenizer: expected the special tokens of the wire format, {missing} missing; "
-                "make one with build_tokenizer, or train this model through TRL"
-            )
+    def __init__(
+        self,
+        model: nn.Module,
+        tokenizer: PreTrainedTokenizerBase,
+        chat: ChatFormat | None = None,
+        *,
+        shorten: bool = False,
+    ):
+        """A policy of a model in memory.
+
+        Args:
+            chat: how the model is spoken to; None = the wire format if the tokenizer has its
+                special tokens, else what its chat template says.
+            shorten: take old observations out of the context when it is full (`shortening`).
+        Raises:
+            ValueError: neither the wire format's tokens nor a chat template.
+        """
         self.model, self.tokenizer = model.eval(), tokenizer
+        self.chat = chat
+        if chat is None and not _has_wire_tokens(tokenizer):
+            self.chat = chat_format(tokenizer)
+        self._shorten = shorten
         self._hashed: tuple[tuple, str] | None = None
+        self._without_adapters = False
         # A group's rows see the same texts: most observations are encoded only once.
         encode = functools.lru_cache(maxsize=8192)(self._encode)
-        end_id = tokenizer.convert_tokens_to_ids(END)
-        self._codec = WireCodec(encode=encode, decode=tokenizer.decode, end_id=end_id)
+        if self.chat is None:
+            end_id = tokenizer.convert_tokens_to_ids(END)
+            self._codec = WireCodec(encode=encode, decode=tokenizer.decode, end_id=end_id)
+        else:
+            self._codec = WireCodec(encode, self.chat.decode, self.chat.end_id)
 
     @property
     def version(self) -> str:
@@ -60,12 +74,15 @@ class CausalLMPolicy:
         stamp = tuple((p.data_ptr(), p._version) for p in self.model.parameters())
         if self._hashed is None or self._hashed[0] != stamp:
             self._hashed = stamp, _hash_weights(self.model)
-        return self._hashed[1]
+        return self._hashed[1] + "-reference" * self._without_adapters
 
     def open(
         self, n: int, *, seed: int = 0, sampler: SamplerSettings = SamplerSettings()
-    ) -> CausalLMSession:
+    ) -> Session:
         """A session of `n` rows that samples from the weights as they are now.
+
+        Llama, Qwen2 and Qwen3 sample with a cache across turns, other models from the beginning of
+        the episode each turn (`WholeModelSession`).
 
         Raises ValueError if the model has fewer positions than `sampler.max_context`.
         """
@@ -78,18 +95,50 @@ class CausalLMPolicy:
         if sampler.temperature < 0:
             raise ValueError(f"temperature: expected 0 or more, got {sampler.temperature}")
         self._hashed = None
-        weights = extract_weights(self.model, sampler.max_context)
-        return CausalLMSession(weights, self._codec, n, seed=seed, sampler=sampler)
+        options = dict(seed=seed, sampler=sampler)
+        try:
+            weights = extract_weights(self.model, sampler.max_context)
+        except ValueError:  # not one of those that the fast sampler can compute
+            session = WholeModelSession(self.model, self._codec, n, **options)
+        else:
+            session = CausalLMSession(weights, self._codec, n, **options)
+        return ShorteningSession(session, self._codec, n, sampler) if self._shorten else session
+
+    @contextlib.contextmanager
+    def reference(self) -> Iterator[CausalLMPolicy]:
+        """Inside the block the adapters are off: the policy is the model it started from.
+
+        The reference of a KL term costs no second model then. Raises ValueError if there are no
+        adapters: keep a copy of such a policy.
+        """
+        if not hasattr(self.model, "disable_adapter"):
+            raise ValueError(
+                "reference: expected a policy with LoRA adapters, which can be switched off; open "
+                "another policy as the reference of one whose every weight is trained"
+            )
+        with self.model.disable_adapter():
+            self._without_adapters = True
+            try:
+                yield self
+            finally:
+                self._without_adapters = False
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer so that AutoModelForCausalLM and AutoTokenizer load them;
         of a LoRA policy the adapters are written, and `open_policy` finds their base again."""
-        with _no_progress_bar():
+        with no_progress_bar():
             self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def _encode(self, text: str, first: bool) -> list[int]:
+        if self.chat is not None:
+            return self.chat.encode(text, first)
         return prompt_ids(self.tokenizer, "task" if first else "obs", text, first)
+
+
+def _has_wire_tokens(tokenizer: PreTrainedTokenizerBase) -> bool:
+    vocabulary = tokenizer.get_vocab()
+    return all(token in vocabulary for token in (BOS, END, TASK, ACT, OBS))
 
 
 def _hash_weights(model: nn.Module) -> str:
@@ -101,43 +150,8 @@ def _hash_weights(model: nn.Module) -> str:
     return digest.hexdigest()[:16]
 
 
-def open_policy(
-    name_or_folder: str | Path = "tiny",
-    *,
-    lora: Any | None = None,
-    dtype: torch.dtype = torch.float32,
-    seed: int = 0,
-) -> CausalLMPolicy:
-    """The policy in a folder, one that comes with the project, or one from the Hub.
-
-    Args:
-        name_or_folder: a folder, a name under data/policies such as "tiny", or a Hub id.
-        lora: a `peft.LoraConfig`: the model's weights are frozen and adapters are added.
-        dtype: of the weights; float32 on a CPU.
-        seed: of the new adapters' starting weights.
-    Raises:
-        ValueError: nothing is found under that name, or the tokenizer has no wire format.
-
-    For a model of fewer than SMALL weights torch is set to one thread, unless the environment's
-    OMP_NUM_THREADS says otherwise: threads that wait for one another cost more than they bring.
-    """
-    source = _locate(name_or_folder)
-    with _no_progress_bar():
-        model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
-    if "OMP_NUM_THREADS" not in os.environ and model.num_parameters() < SMALL:
-        torch.set_num_threads(1)
-    tokenizer = AutoTokenizer.from_pretrained(source)
-    if lora is not None:
-        from peft import get_peft_model
-
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            model = get_peft_model(model, lora)
-    return CausalLMPolicy(model, tokenizer)
-
-
 @contextlib.contextmanager
-def _no_progress_bar() -> Iterator[None]:
+def no_progress_bar() -> Iterator[None]:
     """Loading takes milliseconds; a bar would only litter notebooks and logs."""
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -146,18 +160,3 @@ def _no_progress_bar() -> Iterator[None]:
     finally:
         if shown:
             logging.enable_progress_bar()
-
-
-def _locate(name_or_folder: str | Path) -> str:
-    """What `from_pretrained` is to load."""
-    if Path(name_or_folder).is_dir():
-        return str(name_or_folder)
-    if (SHIPPED / name_or_folder).is_dir():
-        return str(SHIPPED / name_or_folder)
-    if str(name_or_folder).count("/") == 1:
-        return str(name_or_folder)
-    shipped = sorted(p.name for p in SHIPPED.glob("*") if p.is_dir()) or ["none yet"]
-    raise ValueError(
-        f"policy: expected a folder, one of {shipped} or a Hub id OWNER/NAME, "
-        f'got {str(name_or_folder)!r}; `python3 -m workbench pretrain` makes "tiny"'
-    )

@@ -1,0 +1,187 @@
+"""Opening a policy: where the model is, in which numbers, on which device, with which adapters.
+
+Stage: policy. A name, a folder or a Hub id goes in, a `CausalLMPolicy` comes out. What a model
+needs of a machine's memory: `workbench.policies.memory` and docs/models.md.
+Left out: downloading (transformers does it, where there is a network), several devices.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+
+from workbench.policies.causal_lm import CausalLMPolicy, no_progress_bar
+from workbench.policies.chat import ChatFormat
+from workbench.policies.memory import choose_device, choose_dtype, num_parameters, with_positions
+
+SHIPPED = Path(__file__).parents[2] / "data" / "policies"
+"""Where the policies that come with the project lie."""
+SMALL = 10_000_000
+"""Weights below which one torch thread is fastest on a CPU that others use too, and a CPU faster
+than a GPU that waits for it after every token."""
+
+
+def open_policy(
+    name_or_folder: str | Path = "tiny",
+    *,
+    lora: Any | None = None,
+    adapter: str | Path | None = None,
+    dtype: torch.dtype | Literal["auto"] = "auto",
+    device: str = "auto",
+    quantize: Literal["4bit"] | None = None,
+    revision: str | None = None,
+    positions: int | None = None,
+    pad_token: str | None = None,
+    chat: ChatFormat | None = None,
+    shorten: bool = False,
+    seed: int = 0,
+) -> CausalLMPolicy:
+    """The policy in a folder, one that comes with the project, or one from the Hub.
+
+    Args:
+        name_or_folder: a folder, a name under data/policies such as "tiny", or a Hub id. A folder
+            that holds adapters only is opened with the model they were trained on.
+        lora: a `peft.LoraConfig`: the model's weights are frozen and new adapters are added.
+        adapter: a folder with adapters that `policy.save` wrote, put on this model.
+        dtype: of the weights. "auto": bfloat16 on a GPU; float32 on a CPU, unless that takes more
+            than half of its memory.
+        device: "auto" = a GPU if there is one and the model is not as small as the tiny policy.
+        quantize: "4bit" = QLoRA: frozen weights in four bits (needs a CUDA GPU and bitsandbytes).
+        revision: of the Hub's repository: a commit hash pins the weights.
+        positions: as many positions as this, by YaRN, where the model has fewer.
+        pad_token: name of the padding token, for a tokenizer that has none; TRL needs one.
+        chat: how the model is spoken to, from `chat_format`; None = what its tokenizer says.
+        shorten: take old observations out of the context when it is full.
+        seed: of the new adapters' starting weights.
+    Raises:
+        ValueError: nothing is found under that name; no chat template; no padding token; a package
+            or a device that is missing.
+
+    For a model of fewer than SMALL weights torch is set to one thread, unless the environment's
+    OMP_NUM_THREADS says otherwise: threads that wait for one another cost more than they bring.
+    """
+    if lora is not None and adapter is not None:
+        raise ValueError("expected new adapters (lora) or stored ones (adapter), got both")
+    source = _locate(name_or_folder)
+    if (Path(source) / "adapter_config.json").is_file():
+        source, adapter = _base_of(Path(source), adapter, lora)
+    config = _from_pretrained(AutoConfig, source, revision)
+    if positions is not None:
+        config = with_positions(config, positions)
+    count = num_parameters(config)
+    device = choose_device(device, is_small=count < SMALL)
+    dtype = choose_dtype(dtype, device, count)
+    options = dict(config=config, dtype=dtype)
+    if quantize is not None:
+        options |= dict(quantization_config=_four_bits(quantize, device), device_map=device)
+    model = _from_pretrained(AutoModelForCausalLM, source, revision, **options)
+    if quantize is None:
+        model = model.to(device)
+    if "OMP_NUM_THREADS" not in os.environ and count < SMALL:
+        torch.set_num_threads(1)
+    tokenizer = _with_padding(_from_pretrained(AutoTokenizer, source, revision), pad_token)
+    model = _with_adapters(model, lora, adapter, seed, quantize is not None)
+    return CausalLMPolicy(model, tokenizer, chat, shorten=shorten)
+
+
+def _locate(name_or_folder: str | Path) -> str:
+    """What `from_pretrained` is to load."""
+    if Path(name_or_folder).is_dir():
+        return str(name_or_folder)
+    if (SHIPPED / name_or_folder).is_dir():
+        return str(SHIPPED / name_or_folder)
+    if str(name_or_folder).count("/") == 1:
+        return str(name_or_folder)
+    shipped = sorted(p.name for p in SHIPPED.glob("*") if p.is_dir()) or ["none yet"]
+    raise ValueError(
+        f"policy: expected a folder, one of {shipped} or a Hub id OWNER/NAME, "
+        f'got {str(name_or_folder)!r}; `python3 -m workbench pretrain` makes "tiny"'
+    )
+
+
+def _base_of(folder: Path, adapter: Any, lora: Any) -> tuple[str, Path]:
+    """(base model, adapters' folder) of a folder that holds adapters."""
+    if adapter is not None or lora is not None:
+        raise ValueError(f"{folder} holds adapters already: expected no lora and no other adapter")
+    base = json.loads((folder / "adapter_config.json").read_text("utf-8"))
+    base = base.get("base_model_name_or_path") or ""
+    try:
+        return _locate(base), folder
+    except ValueError:
+        raise ValueError(
+            f"{folder} holds adapters of {base!r}, which is not here; open the model they belong "
+            f"to and give adapter={str(folder)!r}"
+        )
+
+
+def _from_pretrained(kind: Any, source: str, revision: str | None, **options: Any) -> Any:
+    try:
+        with no_progress_bar():
+            return kind.from_pretrained(source, revision=revision, **options)
+    except OSError as error:
+        is_folder = Path(source).is_dir()
+        offline = "" if is_folder else (
+            "; without a network a Hub id must have been downloaded before (`hf download "
+            f"{source}`), or give the folder it lies in"
+        )  # fmt: skip
+        raise ValueError(f"{source}: could not be opened as a policy{offline}. {error}") from error
+
+
+def _four_bits(quantize: str, device: str) -> Any:
+    import importlib.util
+
+    from transformers import BitsAndBytesConfig
+
+    if quantize != "4bit":
+        raise ValueError(f'quantize: expected "4bit" or None, got {quantize!r}')
+    if importlib.util.find_spec("bitsandbytes") is None or not device.startswith("cuda"):
+        raise ValueError(
+            "quantize: four-bit weights need a CUDA GPU and the package bitsandbytes "
+            f"(`pip install bitsandbytes`); the device is {device!r}. LoRA on unquantised weights "
+            "works everywhere"
+        )
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+
+
+def _with_padding(
+    tokenizer: PreTrainedTokenizerBase, pad_token: str | None
+) -> PreTrainedTokenizerBase:
+    """The tokenizer with a padding token that is none of the tokens that end something."""
+    if pad_token is not None:
+        if pad_token not in tokenizer.get_vocab():
+            raise ValueError(f"pad_token: expected a token of the vocabulary, got {pad_token!r}")
+        tokenizer.pad_token = pad_token
+    elif tokenizer.pad_token is None:
+        names = [token.content for token in tokenizer.added_tokens_decoder.values()]
+        raise ValueError(
+            f"the tokenizer has no padding token; name one that means nothing else (not the end of "
+            f"a turn), pad_token=..., such as one of {names[:8]}"
+        )
+    return tokenizer
+
+
+def _with_adapters(
+    model: nn.Module, lora: Any, adapter: str | Path | None, seed: int, quantized: bool
+) -> nn.Module:
+    if lora is None and adapter is None:
+        return model
+    from peft import PeftModel, get_peft_model, prepare_model_for_kbit_training
+
+    if quantized:
+        model = prepare_model_for_kbit_training(model)
+    if adapter is not None:
+        return PeftModel.from_pretrained(model, adapter, is_trainable=True)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return get_peft_model(model, lora)
