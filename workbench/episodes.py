@@ -97,12 +97,8 @@ def rollout_many(
     if n < 1 or lane_rows < 1:
         raise ValueError(f"n and lane_rows: expected at least 1, got {n} and {lane_rows}")
     limits = dict(max_turns=max_turns, loop_limit=loop_limit, can_abstain=can_abstain)
-    agents = agents_of(policy)
-    episodes = [
-        _Episode(Environment(task, sandbox, agents=agents, **limits))
-        for task in tasks
-        for _ in range(n)
-    ]
+    limits["agents"] = agents_of(policy)
+    episodes = [_Episode(Environment(t, sandbox, **limits)) for t in tasks for _ in range(n)]
     version, clock, report = policy.version, _Clock(), on_progress or (lambda progress: None)
     pool = ThreadPoolExecutor(max(1, sandbox.workers), thread_name_prefix="rollout")
     lanes = [
@@ -272,11 +268,12 @@ class _Episode:
         )
 
     def _timed_step(self, action: Action) -> tuple[Step, float]:
-        start = time.perf_counter()
-        if action.finish == "context":
-            step = self.environment.out_of_context()
+        start, environment = time.perf_counter(), self.environment
+        unsaid = {"context": environment.out_of_context, "fault": environment.out_of_order}
+        if action.finish in unsaid:
+            step = unsaid[action.finish]()
         else:
-            step = self.environment.step(action.text, too_long=action.finish == "length")
+            step = environment.step(action.text, too_long=action.finish == "length")
         return step, time.perf_counter() - start
 
 

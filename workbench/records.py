@@ -261,8 +261,9 @@ class Action:
     """Log-probability of each sampled token under the policy that sampled it (float32)."""
     text: str
     """The ids decoded, without the end-of-turn token."""
-    finish: Literal["end_of_turn", "length", "context"]
-    """Why sampling stopped; "context" = no room was left, and ids may be empty."""
+    finish: Literal["end_of_turn", "length", "context", "fault"]
+    """Why sampling stopped; "context" = no room was left, and ids may be empty; "fault" = what
+    samples is broken, nothing was said: the episode is dropped."""
     kept_prefix: int = 0
     """How many tokens of the sequence so far this turn's prompt keeps."""
     new_ids: tuple[int, ...] = ()

@@ -172,6 +172,8 @@ def _take_again(environment: Environment, turn: Turn) -> Turn:
         environment.give_floor(turn.agent)
     if action.finish == "context":
         said = environment.out_of_context()
+    elif action.finish == "fault":
+        said = environment.out_of_order()
     else:
         said = environment.step(action.text, too_long=action.finish == "length")
     return replace(

@@ -175,8 +175,11 @@ class Environment:
 
     def out_of_context(self) -> Step:
         """End the episode because the policy had no room left for a whole message."""
-        self._advance("", "", self.files, "context", self._state.floor)
-        return Step("", True, None, "no room left in the context", "context")
+        return self._cut_off("context", "no room left in the context")
+
+    def out_of_order(self) -> Step:
+        """End the episode because the policy could not be sampled: a fault of ours."""
+        return self._cut_off("abort", "the policy could not be sampled")
 
     def finish(self) -> tuple[Verdict, Evidence]:
         """Grade the workspace as it is now, and collect the evidence: the code runs here, once.
@@ -188,6 +191,10 @@ class Environment:
         mode, outcomes = verdict_mode(self.task), _never_run(self.task)
         verdict = Verdict(mode, "sandbox_error", outcomes, self.sandbox.name, GRADER)
         return verdict, collect_evidence(self.task, self.files)
+
+    def _cut_off(self, stop: StopReason, why: str) -> Step:
+        self._advance("", "", self.files, stop, self._state.floor)
+        return Step("", True, None, why, stop)
 
     def _parse(self, text: str) -> tuple[ToolCall | None, str | None]:
         """The tool call in a message of the speaker, or None and the reason."""

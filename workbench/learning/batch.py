@@ -114,6 +114,12 @@ def _rows_of(
     for turn, turn_advantage in zip(trajectory.turns, per_turn):
         row = rows.setdefault(turn.agent, _Row([], [], [], []))
         action = turn.action
+        if action.text and not action.ids:
+            raise ValueError(
+                f"trajectory of {trajectory.task_id!r}: expected the token ids of what was said, "
+                "got none; what a server sampled without them is good for evaluation, not for "
+                "training (EndpointPolicy(token_ids=True) asks for them)"
+            )
         if len(action.ids) != len(action.logprobs):
             raise ValueError(
                 f"trajectory of {trajectory.task_id!r}: expected as many logprobs as sampled ids, "

@@ -1,7 +1,9 @@
-"""Policies: what acts in an episode. Scripted, tiny, or any causal LM with a chat template."""
+"""Policies: what acts in an episode. Scripted, tiny, any causal LM with a chat template,
+or a server's."""
 
 from workbench.policies.causal_lm import CausalLMPolicy
 from workbench.policies.chat import ChatFormat, chat_format
+from workbench.policies.endpoint import EndpointError, EndpointPolicy
 from workbench.policies.menu import MenuPolicy
 from workbench.policies.opening import open_policy
 from workbench.policies.protocol import Policy, Session
@@ -12,6 +14,8 @@ from workbench.policies.tiny import build_model, build_tokenizer
 __all__ = [
     "CausalLMPolicy",
     "ChatFormat",
+    "EndpointError",
+    "EndpointPolicy",
     "MenuPolicy",
     "Policy",
     "ScriptedPolicy",
