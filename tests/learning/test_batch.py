@@ -140,3 +140,16 @@ def test_microbatches_hold_every_row_once_and_keep_to_the_token_limit(uneven):
 def test_taking_rows_trims_the_width(uneven):
     assert uneven.ids.shape == (9, 96)
     assert uneven.take([0, 2]).ids.shape == (2, 32)
+
+
+def test_a_batch_moves_to_another_device_as_a_whole(uneven):
+    assert uneven.to("cpu") is uneven
+    moved = uneven.to("meta")
+    assert all(getattr(moved, name).device.type == "meta" for name in vars(uneven))
+    assert moved.ids.shape == uneven.ids.shape
+
+
+def test_what_was_said_without_token_ids_is_refused(by_hand):
+    spoken = by_hand.trajectory([by_hand.turn([], [], [], 0, text="submit")])
+    with pytest.raises(ValueError, match="expected the token ids of what was said, got none"):
+        pack([by_hand.group(spoken)], [[1.0]])

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from transformers import (
 )
 
 from workbench.policies import build_tokenizer
+from workbench.policies.tools import SYSTEM, schemas
 
 TEXTS = [
     "fix f",
@@ -49,12 +51,12 @@ def chat_tokenizer():
         bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         bpe.decoder = decoders.ByteLevel()
         trainer = trainers.BpeTrainer(
-            vocab_size=400,
+            vocab_size=900,
             special_tokens=special,
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        bpe.train_from_iterator(TEXTS * 4 + ["system user assistant tool"] * 4, trainer)
+        bpe.train_from_iterator([*TEXTS, SYSTEM, *map(json.dumps, schemas())] * 4, trainer)
         tokenizer = PreTrainedTokenizerFast(
             tokenizer_object=bpe, eos_token=eos or special[-1], pad_token=pad, bos_token=special[1]
         )

@@ -15,7 +15,7 @@ from workbench.records import SamplerSettings
 from workbench.sampler import CausalLMSession, WholeModelSession
 
 ADAPTERS = LoraConfig(r=2, target_modules="all-linear")
-ROOM = SamplerSettings(max_action_tokens=12, max_context=4000)
+ROOM = SamplerSettings(max_action_tokens=12, max_context=3500)
 FAMILIES = [("llama", "llama3_2"), ("llama", "llama3"), ("qwen2", "qwen2_5"), ("qwen3", "qwen3")]
 
 

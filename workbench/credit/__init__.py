@@ -19,6 +19,7 @@ from workbench.credit.baselines import (
     leave_one_out,
     tied,
 )
+from workbench.credit.calls import Call, calls_of
 from workbench.credit.measuring import Agreement, agreement, rank_of_turn
 from workbench.credit.outcomes import broadcast, return_to_go, transitions
 from workbench.credit.returns import discounted_returns, generalised_advantages
@@ -35,10 +36,12 @@ from workbench.credit.values import (
 
 __all__ = [
     "Agreement",
+    "Call",
     "agent_shapley",
     "agreement",
     "broadcast",
     "by_agent",
+    "calls_of",
     "decoupled_advantages",
     "deletion",
     "difference_rewards",

@@ -60,6 +60,13 @@ class Batch:
         return Batch(*(getattr(self, name)[index, :width] for name in self.__dataclass_fields__))
 
 
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device; itself where it is there already."""
+        if self.ids.device == torch.device(device):
+            return self
+        return Batch(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
+
+
 @dataclass(frozen=True)
 class _Row:
     """One sequence before padding; lists of equal length."""

@@ -76,8 +76,9 @@ def update(
     Raises:
         FloatingPointError: if the gradient is not finite; the weights are left as they were.
     """
-    weights = token_weights(minibatch.loss_mask)  # (B, T), once for the whole minibatch
     trained = [p for group in optimiser.param_groups for p in group["params"]]
+    minibatch = minibatch.to(trained[0].device)
+    weights = token_weights(minibatch.loss_mask)  # (B, T), once for the whole minibatch
 
     def work(rows: list[int]) -> tuple[tuple[Tensor, ...], UpdateStats]:
         check_stop()

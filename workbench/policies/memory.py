@@ -15,6 +15,9 @@ import torch
 from transformers import AutoModelForCausalLM, PretrainedConfig
 
 GIB = 1024**3
+TRAINED_WITH = {("qwen3", 40_960): 32_768}
+"""(model type, positions in the config) -> positions in training, where the config says more:
+Qwen3's counts 8,192 tokens of answer on top."""
 OPTIMISER_BYTES = 12
 """Per trained weight: a float32 copy's gradient and AdamW's two moments (4 + 4 + 4)."""
 
@@ -107,12 +110,13 @@ def with_positions(config: PretrainedConfig, positions: int) -> PretrainedConfig
             f"positions: expected a model with plain rotary positions to stretch from {native} to "
             f"{positions}, got {rope}"
         )
+    trained = TRAINED_WITH.get((config.model_type, native), native)
     longer = copy.deepcopy(config)
     longer.rope_parameters = {
         **rope,
         "rope_type": "yarn",
-        "factor": positions / native,
-        "original_max_position_embeddings": native,
+        "factor": positions / trained,
+        "original_max_position_embeddings": trained,
     }
     longer.max_position_embeddings = positions
     return longer

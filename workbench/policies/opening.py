@@ -22,6 +22,18 @@ from workbench.policies.memory import choose_device, choose_dtype, num_parameter
 
 SHIPPED = Path(__file__).parents[2] / "data" / "policies"
 """Where the policies that come with the project lie."""
+PINNED = {
+    "Qwen/Qwen2.5-Coder-0.5B-Instruct": "ea3f2471cf1b1f0db85067f1ef93848e38e88c25",
+    "Qwen/Qwen2.5-Coder-1.5B-Instruct": "2e1fd397ee46e1388853d2af2c993145b0f1098a",
+    "Qwen/Qwen2.5-Coder-3B-Instruct": "488639f1ff808d1d3d0ba301aef8c11461451ec5",
+    "Qwen/Qwen2.5-Coder-7B-Instruct": "c03e6d358207e414f1eca0bb1891e29f1db0e242",
+    "Qwen/Qwen3-0.6B": "c1899de289a04d12100db370d81485cdf75e47ca",
+    "Qwen/Qwen3-1.7B": "70d244cc86ccca08cf5af4e1e306ecf908b1ad5e",
+    "Qwen/Qwen3-4B": "1cfa9a7208912126459214e8b04321603b3df60c",
+    "Qwen/Qwen3-8B": "b968826d9c46dd6066d109eabc6255188de91218",
+}
+"""Hub id -> the commit that is opened unless another is asked for: a name alone may be given other
+weights or another chat template any day."""
 SMALL = 10_000_000
 """Weights below which one torch thread is fastest on a CPU that others use too, and a CPU faster
 than a GPU that waits for it after every token."""
@@ -53,7 +65,8 @@ def open_policy(
             than half of its memory.
         device: "auto" = a GPU if there is one and the model is not as small as the tiny policy.
         quantize: "4bit" = QLoRA: frozen weights in four bits (needs a CUDA GPU and bitsandbytes).
-        revision: of the Hub's repository: a commit hash pins the weights.
+        revision: of the Hub's repository: a commit hash pins the weights; "main" = the newest.
+            None = the one in PINNED, for other models the newest.
         positions: as many positions as this, by YaRN, where the model has fewer.
         pad_token: name of the padding token, for a tokenizer that has none; TRL needs one.
         chat: how the model is spoken to, from `chat_format`; None = what its tokenizer says.
@@ -71,6 +84,7 @@ def open_policy(
     source = _locate(name_or_folder)
     if (Path(source) / "adapter_config.json").is_file():
         source, adapter = _base_of(Path(source), adapter, lora)
+    revision = revision or PINNED.get(source)
     config = _from_pretrained(AutoConfig, source, revision)
     if positions is not None:
         config = with_positions(config, positions)
