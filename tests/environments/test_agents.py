@@ -70,6 +70,14 @@ def test_after_so_many_messages_the_last_answer_is_handed_over(double, sandbox):
     assert hurried.speaker == "editor"
 
 
+def test_who_hands_in_hands_over_to_nobody(double, sandbox):
+    last = Environment(double, sandbox, agents=(LOCATOR, replace(EDITOR, max_turns=1)))
+    last.reset()
+    last.step("hand lib.py:3")
+    done = last.step("submit")
+    assert done.done and done.observation == "" and last.speaker == "editor"
+
+
 def test_long_words_are_cut_before_they_are_handed_over(double, sandbox):
     short = Environment(double, sandbox, agents=TWO, observation_chars=4)
     short.reset()

@@ -16,7 +16,12 @@ from workbench.sampler import CausalLMSession, WholeModelSession
 
 ADAPTERS = LoraConfig(r=2, target_modules="all-linear")
 ROOM = SamplerSettings(max_action_tokens=12, max_context=3500)
-FAMILIES = [("llama", "llama3_2"), ("llama", "llama3"), ("qwen2", "qwen2_5"), ("qwen3", "qwen3")]
+FAMILIES = [
+    pytest.param("llama", "llama3_2", marks=pytest.mark.slow),  # prints schemas over many lines
+    ("llama", "llama3"),
+    ("qwen2", "qwen2_5"),
+    ("qwen3", "qwen3"),
+]
 
 
 def moved(policy):

@@ -167,9 +167,10 @@ class Environment:
         else:
             observation, files, stop = self._use(call)
         observation = tools.cut(observation, self.observation_chars)
-        floor, observation = after_message(
-            self.agents, self._state.floor, call, observation, self.task.statement
-        )
+        floor = self._state.floor
+        if stop is None:
+            statement = self.task.statement
+            floor, observation = after_message(self.agents, floor, call, observation, statement)
         stop = self._advance(text, observation, files, stop, floor)
         return Step(observation, stop is not None, call, error, stop)
 

@@ -55,7 +55,9 @@ class ChatFormat:
 
     def decode(self, ids: Sequence[int]) -> str:
         """What the model said, thinking and tool calls included."""
-        return self.tokenizer.decode(ids, skip_special_tokens=False)
+        return self.tokenizer.decode(
+            ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
 
 
 def chat_format(

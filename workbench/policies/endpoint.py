@@ -7,7 +7,8 @@ training an action needs its token ids and their log-probabilities: vLLM sends b
 
 A server that is busy or broken (429, 5xx, no answer) is asked again; if that does not help the
 episode ends as "abort" and is dropped and counted. It is our fault, never a reward of 0.
-Left out: streaming; a prompt of token ids (the server renders each conversation anew).
+Left out: streaming; a prompt of token ids (the server renders each conversation anew); rows that
+go on while others of their lane still wait.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ class EndpointSession:
 
         self._policy, self._rows = policy, list(rows)
         self._seed, self._sampler, self._num_forks = seed, sampler, 0
+        self._jitter = random.Random()  # of the waits between requests
         headers = {"Authorization": f"Bearer {policy.api_key}"} if policy.api_key else {}
         self._client = httpx.Client(headers=headers, timeout=policy.timeout_s)
         self._pool = ThreadPoolExecutor(policy.concurrency, thread_name_prefix="endpoint")
@@ -197,7 +199,7 @@ class EndpointSession:
 
         url = self._policy.base_url.rstrip("/") + "/chat/completions"
         for attempt in range(self._policy.num_retries + 1):
-            wait = min(60.0, self._policy.wait_s * 2**attempt) * random.uniform(0.5, 1.0)
+            wait = min(60.0, self._policy.wait_s * 2**attempt) * self._jitter.uniform(0.5, 1)
             try:
                 response = self._client.post(url, json=self._body(i))
             except httpx.TransportError:  # no connection, or no answer in time
