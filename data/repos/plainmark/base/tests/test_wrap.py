@@ -10,7 +10,7 @@ def test_white_space_is_one_blank():
 
 
 def test_beginnings_are_counted():
-    assert wrapped("one two three", 8, "- ", "  ") == ["- one", "  two", "  three"]
+    assert wrapped("one two three", 7, "- ", "  ") == ["- one", "  two", "  three"]
 
 
 def test_a_long_word_sticks_out():
