@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 
 from workbench.environments import tools
 from workbench.environments.parsing import parse_command
-from workbench.grading import GRADER, collect_evidence, final_judgement, verdict_mode
+from workbench.grading import (
+    GRADER,
+    collect_evidence,
+    final_judgement,
+    is_in_image,
+    verdict_mode,
+)
 from workbench.records import (
     UNSCORABLE,
     Evidence,
@@ -223,6 +229,8 @@ class Environment:
 
     def _run_tests(self) -> tuple[str, Mapping[str, str], StopReason | None]:
         """Run the visible tests as they lie in the workspace: what the agent left is what runs."""
+        if is_in_image(self.task):
+            return "error: these tests run in an image, after the last turn", self.files, None
         if self.task.is_repository:
             result = self.sandbox.run_pytest(self.files, None, self.task.limits)
         elif self.task.tests_file is not None:

@@ -1,7 +1,7 @@
 """Tasks: the suites, and the door through which people bring their own problems.
 
-Stage: the start of the loop. In: a suite's name, a path, or rows. Out: a list of `Task`. Left out:
-SWE-bench rows, which need a repository and a container.
+Stage: the start of the loop. In: a suite's name, a path, or rows. Out: a list of `Task`; as
+SWE-bench rows repository tasks go out again (`swebench`). Left out: Harbor folders.
 """
 
 from __future__ import annotations
@@ -18,12 +18,21 @@ from typing import Any
 from workbench.records import SCHEMA, Task, to_json
 from workbench.tasks.bugfix import bugfix_task
 from workbench.tasks.formats import FORMATS, complete, describe
+from workbench.tasks.formats.swebench import with_repository
 from workbench.tasks.functions import functions_task
 from workbench.tasks.grammar import SPLITS
 from workbench.tasks.reading import is_json_list, read_file, read_rows
 from workbench.tasks.repositories import repository_tasks
 
-__all__ = ["DEFAULT_COUNT", "FORMATS", "SUITES", "complete", "load_tasks", "save_tasks"]
+__all__ = [
+    "DEFAULT_COUNT",
+    "FORMATS",
+    "SUITES",
+    "complete",
+    "load_tasks",
+    "save_tasks",
+    "with_repository",
+]
 
 GENERATED: dict[str, Callable[[str, int], Task]] = {
     "bugfix": bugfix_task,
