@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.records import Task, TestOutcome, TestStatus, Verdict, VerdictStatus
-from workbench.sandbox.docker.checkout import ImageRun, checkout
+from workbench.sandbox.docker.checkout import FilesDoNotFit, ImageRun, checkout
 from workbench.workspaces import PatchError, apply_patch, changed_paths, with_pristine_tests
 
 FOLDER = "/testbed"
@@ -59,7 +59,8 @@ def judge_in_image(task: Task, patch: str, grader: str) -> Verdict:
         why = f"the patch does not apply: {error}"
         return Verdict("shared", "compile_error", _missing(task, why), where, grader)
     except RuntimeError as error:
-        return Verdict("shared", "unscorable", _missing(task, str(error)), where, grader)
+        why = f"these tests run in the image {image!r}: {error}"
+        return Verdict("shared", "unscorable", _missing(task, why), where, grader)
     status, outcomes = read_run(task, run)
     return Verdict("shared", status, outcomes, where, grader)
 
@@ -69,16 +70,18 @@ def _run(task: Task, image: str, patch: str) -> ImageRun:
     test_patch = str(task.extra["test_patch"])
     folder = str(task.extra.get("repo_folder", FOLDER))
     with checkout(image, folder, task.limits) as box:
-        before = box.read(changed_paths(patch))
-        after = apply_patch(before, patch)
         tests_before = box.read(changed_paths(test_patch))
         try:
             tests = apply_patch(tests_before, test_patch)
         except PatchError as error:
             raise RuntimeError(f"field 'test_patch' does not fit the image: {error}") from None
-        graded = with_pristine_tests(after, before, tests)
+        try:
+            before = box.read(changed_paths(patch))
+            graded = with_pristine_tests(apply_patch(before, patch), before, tests)
+            box.write(graded)
+        except FilesDoNotFit as error:  # whoever wrote the patch must not choose to be left out
+            raise PatchError(str(error)) from None
         removed = {path for path in {*before, *tests_before} if path not in graded}
-        box.write(graded)
         command = task.extra.get("test_cmd") or _command(tests, task.required)
         lines = [command] if isinstance(command, str) else list(command)
         script = f"{ACTIVATE}echo '{_BEGIN}'\n" + "\n".join(lines) + f"\necho '{_END}' $?\n"
@@ -96,7 +99,7 @@ def read_run(task: Task, run: ImageRun) -> tuple[VerdictStatus, tuple[TestOutcom
     """(how it ended, what each required test said) of a run's output."""
     if run.status != "ok":
         return run.status, _missing(task, f"the tests did not finish: {run.status}")
-    _, begins, text = run.output.partition(f"{_BEGIN}\n")
+    _, begins, text = run.output.partition(_BEGIN)
     text, ends, code = text.rpartition(f"\n{_END} ")
     if not begins or not ends:
         return "crash", _missing(task, "the tests' output has no beginning or no end")

@@ -38,6 +38,10 @@ class ImageMissing(RuntimeError):
     """An image that the engine does not have; the message says how to get it."""
 
 
+class FilesDoNotFit(RuntimeError):
+    """A file that is no text, or that cannot be written where there is a folder."""
+
+
 @dataclass(frozen=True)
 class ImageRun:
     """What a command in an image did."""
@@ -65,7 +69,7 @@ def checkout(image: str, folder: str, limits: Limits) -> Iterator[Checkout]:
         yield Checkout(client, name, image, folder, limits)
     except ImageNotFound:
         raise ImageMissing(
-            f"the Docker engine has no image {image!r}; get it first: docker pull {image}"
+            f"the Docker engine does not have it; get it first: docker pull {image}"
         ) from None
     except (DockerException, OSError) as error:
         raise RuntimeError(f"the container of {image!r} failed: {error}"[:500]) from None
@@ -107,7 +111,7 @@ class Checkout:
     def read(self, paths: Iterable[str]) -> dict[str, str]:
         """The texts of those files that are there, by path below the folder.
 
-        Raises RuntimeError for a file that is no UTF-8 text, or too large to be one.
+        Raises FilesDoNotFit for a file that is no UTF-8 text, or too large to be one.
         """
         found = {path: self._read(path) for path in paths}
         return {path: text for path, text in found.items() if text is not None}
@@ -123,7 +127,7 @@ class Checkout:
         for piece in pieces:
             data += piece
             if len(data) > MAX_FILE:
-                raise RuntimeError(f"{path}: larger than {MAX_FILE} bytes")
+                raise FilesDoNotFit(f"{path}: larger than {MAX_FILE} bytes")
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             entry = archive.next()
             content = archive.extractfile(entry) if entry is not None and entry.isreg() else None
@@ -132,17 +136,22 @@ class Checkout:
             try:
                 return content.read().decode("utf-8")
             except UnicodeDecodeError:
-                raise RuntimeError(f"{path}: not UTF-8 text") from None
+                raise FilesDoNotFit(f"{path}: not UTF-8 text") from None
 
     def write(self, files: Mapping[str, str]) -> None:
-        """Put these files there, with the folders they need."""
+        """Put these files there, with the folders they need; raises FilesDoNotFit."""
+        from docker.errors import APIError
+
         data = io.BytesIO()
         with tarfile.open(fileobj=data, mode="w") as archive:
             for path, text in files.items():
                 entry = tarfile.TarInfo(path)
                 entry.size, entry.mode = len(text.encode()), 0o644
                 archive.addfile(entry, io.BytesIO(text.encode()))
-        self._client.put_archive(self._name, self._folder, data.getvalue())
+        try:
+            self._client.put_archive(self._name, self._folder, data.getvalue())
+        except APIError as error:  # an engine that is gone raises something else
+            raise FilesDoNotFit(f"{', '.join(files)[:200]}: {error.explanation}") from None
 
     def run(self, script: str, removed: Iterable[str] = ()) -> ImageRun:
         """Remove files, run a shell script in the folder, and say what it did.
@@ -150,7 +159,7 @@ class Checkout:
         The history is removed as well: commits after the base commit may hold the right change.
         """
         gone = " ".join(shlex.quote(path) for path in (".git", *removed))
-        self.write({".workbench-command": f"rm -rf -- {gone} .workbench-command\n{script}\n"})
+        self.write({".workbench-command": f"rm -rf -- {gone} .workbench-command\nexec 2>&1\n{script}\n"})
         self._client.start(self._name)
         exit_code = self._wait()
         output = self._output()
