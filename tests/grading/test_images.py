@@ -135,7 +135,8 @@ def test_a_runner_that_is_not_pytest_is_our_fault_too():
     row = swebench_row(SPANS) | {"repo": "django/django"}
     (task,) = load_tasks([{key: value for key, value in row.items() if key != "files"}])
     verdict = grade(task, "", None)
-    assert verdict.status == "unscorable" and "test runner of its own" in verdict.outcomes[0].message
+    assert verdict.status == "unscorable"
+    assert "test runner of its own" in verdict.outcomes[0].message
 
 
 def test_an_agent_works_on_the_files_and_is_told_where_the_tests_run(monkeypatch, tmp_path):
@@ -204,7 +205,9 @@ HOSTILE = {
         "conftest.py": "import pytest\n@pytest.hookimpl(hookwrapper=True, tryfirst=True)\n"
         "def pytest_runtest_makereport(item, call):\n    (yield).get_result().outcome = 'passed'\n"
     },
-    "tests emptied": {"tests/test_calendar.py": "def test_the_review_can_follow_the_stand_up(): 0\n"},
+    "tests emptied": {
+        "tests/test_calendar.py": "def test_the_review_can_follow_the_stand_up(): pass\n"
+    },
     "a configuration": {"pytest.ini": "[pytest]\naddopts = --co\n"},
     "an early exit": at_import("import os\nos._exit(0)"),
     "a summary of its own and an exit": at_import(

@@ -102,7 +102,7 @@ def test_a_clone_that_is_another_repository_is_refused(tmp_path):
         with_repository(task, tmp_path)
     with pytest.raises(ValueError, match="git rev-parse"):
         with_repository(load_tasks([PUBLISHED])[0], tmp_path)
-    with pytest.raises(ValueError, match="expected a task of a SWE-bench row"):
+    with pytest.raises(ValueError, match="expected one of a SWE-bench row"):
         with_repository(SPANS, tmp_path)
 
 

@@ -51,10 +51,8 @@ def test_git_says_so_too(name, tmp_path):
 def test_any_two_texts():
     for seed in range(50):
         chance = random.Random(seed)
-        texts = [
-            "".join(chance.choice(("a\n", "b\n", "\n", "c", "\r")) for _ in range(chance.randrange(9)))
-            for _ in range(2)
-        ]
+        parts = "a\n", "b\n", "\n", "c", "\r"
+        texts = ["".join(chance.choices(parts, k=chance.randrange(9))) for _ in range(2)]
         before, after = ({"a.txt": text} for text in texts)
         assert apply_patch(before, make_patch(before, after)) == after
 

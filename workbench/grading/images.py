@@ -1,9 +1,10 @@
 """Verdicts on repositories whose project lives in an image of its own, as SWE-bench rows do.
 
-Stage: grading. A task and a patch go in. In a container of the image the patch is applied, tests and
-what configures their runner are put back, the row's `test_patch` comes on top, and what pytest's
-summary says of the required tests becomes outcomes (mode "shared", as for every repository). An
-image that is not there, or an engine, is "unscorable" and says what to do, never a failed test.
+Stage: grading. A task and a patch go in. In a container of the image the patch is applied, tests
+and what configures their runner are put back, the row's `test_patch` comes on top, and what
+pytest's summary says of the required tests becomes outcomes (mode "shared", as for every
+repository). An image or an engine that is not there is "unscorable" and says what to do, never a
+failed test.
 Left out: projects with a runner of their own (Django, SymPy), unless the row names a command
 (`test_cmd`) that prints pytest's summary.
 """

@@ -68,8 +68,8 @@ def load_tasks(
         detail: for `repos`, how much the tickets tell: "short" (a user's one sentence), "report"
             (the default: a good bug report) or "located" (with file and cause).
     Raises:
-        ValueError: unknown suite, split, format or detail; a count below 0; broken rows (says which line
-            and field), and then nothing is loaded; a task_id that occurs twice.
+        ValueError: unknown suite, split, format or detail; a count below 0; broken rows (says
+            which line and field), and then nothing is loaded; a task_id that occurs twice.
 
     Two tasks with equal statement and tests are a warning. No text of a row is executed.
 

@@ -90,7 +90,7 @@ class Checkout:
         client.create_container(
             image,
             name=name,
-            entrypoint=["/bin/sh", f"{folder}/.workbench-command"],
+            entrypoint=["/bin/sh", f"/{name}"],
             command=[],
             working_dir=folder,
             environment={"PYTHONDONTWRITEBYTECODE": "1"},
@@ -140,6 +140,9 @@ class Checkout:
 
     def write(self, files: Mapping[str, str]) -> None:
         """Put these files there, with the folders they need; raises FilesDoNotFit."""
+        self._put(self._folder, files)
+
+    def _put(self, folder: str, files: Mapping[str, str]) -> None:
         from docker.errors import APIError
 
         data = io.BytesIO()
@@ -149,7 +152,7 @@ class Checkout:
                 entry.size, entry.mode = len(text.encode()), 0o644
                 archive.addfile(entry, io.BytesIO(text.encode()))
         try:
-            self._client.put_archive(self._name, self._folder, data.getvalue())
+            self._client.put_archive(self._name, folder, data.getvalue())
         except APIError as error:  # an engine that is gone raises something else
             raise FilesDoNotFit(f"{', '.join(files)[:200]}: {error.explanation}") from None
 
@@ -159,7 +162,8 @@ class Checkout:
         The history is removed as well: commits after the base commit may hold the right change.
         """
         gone = " ".join(shlex.quote(path) for path in (".git", *removed))
-        self.write({".workbench-command": f"rm -rf -- {gone} .workbench-command\nexec 2>&1\n{script}\n"})
+        script = f"rm -rf -- {gone} /{self._name}\nexec 2>&1\n{script}\n"
+        self._put("/", {self._name: script})  # a name that no file of the repository can have
         self._client.start(self._name)
         exit_code = self._wait()
         output = self._output()

@@ -1,7 +1,7 @@
 """Rows of SWE-bench and of what is published in its form: an issue, a commit, two patches, tests.
 
 Stage: tasks (reading files). A row (an object from JSON) goes in; a repository task comes out. A
-published row holds no files: they lie in its image (graded there by `grading.images`), or in a clone
+published row holds no files: they lie in its image (`grading.images` grades there), or in a clone
 that `with_repository` reads. A row with the field `files` (ours have it) needs neither. Left out:
 SWE-smith rows, whose `patch` makes the bug where this format's mends it.
 """
@@ -21,7 +21,7 @@ PATCH_FILE = "model.patch"
 FILES_LIMITS = Limits(cpu_s=10.0, wall_s=60.0)
 """For suites that run in our sandbox, as in the suite `repos`."""
 IMAGE_LIMITS = Limits(cpu_s=1800.0, wall_s=1800.0, memory_mb=8192)
-"""For suites of whole projects, in an image of theirs; only `wall_s` and `memory_mb` count there."""
+"""For suites of whole projects, in their images; only `wall_s` and `memory_mb` count there."""
 HUB = "swebench/sweb.eval.x86_64.{}:latest"
 """Name of a published image; {} is the row's id in small letters, "__" written "_1776_"."""
 USED = {
@@ -78,7 +78,7 @@ def with_repository(task: Task, clone: str | Path, *, in_image: bool = True) -> 
     Raises ValueError: the task has no base commit, the clone lacks it, or a patch does not fit.
     """
     if "base_commit" not in task.extra:
-        raise ValueError(f"task {task.task_id}: expected a task of a SWE-bench row, with base_commit")
+        raise ValueError(f"task {task.task_id}: expected one of a SWE-bench row, with base_commit")
     filled = _filled(task, load_repository(clone, task.extra["base_commit"]))
     if in_image:
         return filled
