@@ -74,16 +74,19 @@ def test_a_sound_task_draws_no_complaint(walls):
     assert check_repository(small(TEST), walls, times=2).complaints == ()
 
 
+@pytest.mark.slow
 def test_a_test_that_is_true_of_everything_is_found(walls):
     check = check_repository(small("def test_f(): pass\n"), walls, times=2)
     assert "nothing: passed 2 of 2 times, expected 0" in check.complaints
 
 
+@pytest.mark.slow
 def test_a_reference_that_does_not_pass_is_found(walls):
     check = check_repository(small(TEST, reference={"lib.py": "def f(): return 3\n"}), walls, 2)
     assert check.complaints == ("reference: passed 0 of 2 times, expected 2",)
 
 
+@pytest.mark.slow
 def test_a_test_that_depends_on_chance_is_found(walls):
     unsteady = "import os\nfrom lib import f\n"
     unsteady += "def test_f(): assert f() == 2 and os.urandom(1)[0] % 2\n"

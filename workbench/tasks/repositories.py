@@ -31,8 +31,8 @@ TICKETS = {"short": "issue-short.md", "report": "issue.md", "located": "issue-lo
 """How much a ticket tells -> its file: one sentence of a user; a bug report with an example and
 what must stay; the same with file and cause."""
 TIERS = (1, 2, 3)
-"""1: one line of the named file. 2: one function, understood by reading two files. 3: two or three
-files."""
+"""1: one line of one file. 2: one or two places of one file, understood by reading a second one.
+3: two or three files."""
 
 
 def repository_tasks(folder: Path = FOLDER, detail: str = "report") -> list[Task]:
