@@ -6,7 +6,7 @@ pytest's summary says of the required tests becomes outcomes (mode "shared", as 
 repository). An image or an engine that is not there is "unscorable" and says what to do, never a
 failed test.
 Left out: projects with a runner of their own (Django, SymPy), unless the row names a command
-(`test_cmd`) that prints pytest's summary.
+(`test_cmd`) that prints pytest's summary; guarding a plugin that the project's configuration names.
 """
 
 from __future__ import annotations
