@@ -49,6 +49,55 @@ def test_a_script_solves_a_repository_from_its_issue_to_the_hidden_tests(sandbox
     assert trajectory.evidence.files_touched == ("spans/interval.py", "tests/test_new.py")
 
 
+REPAIR_ROTA = [
+    "edit rota/schedule.py 10|    day = day_of(after, job.zone)",
+    "edit rota/schedule.py 11|"
+    "    while not job.is_due_on(day) or moment(day, job.at, job.zone) <= after:",
+    "edit rota/schedule.py 12|        day += timedelta(days=1)",
+    "edit rota/schedule.py 13|    return moment(day, job.at, job.zone)",
+    "edit rota/schedule.py 14|",
+]
+REPRODUCE_ROTA = [
+    "insert tests/test_autumn.py 0|from datetime import datetime, time, timezone",
+    "insert tests/test_autumn.py 1|from zoneinfo import ZoneInfo",
+    "insert tests/test_autumn.py 2|from rota import Job, next_run",
+    "insert tests/test_autumn.py 3|def test_autumn():",
+    'insert tests/test_autumn.py 4|    bell = Job("bell", time(8), ZoneInfo("Europe/Paris"))',
+    "insert tests/test_autumn.py 5|    start = datetime(2026, 10, 24, 6, tzinfo=timezone.utc)",
+    "insert tests/test_autumn.py 6|"
+    "    assert next_run(bell, start) == datetime(2026, 10, 25, 7, tzinfo=timezone.utc)",
+    "run",
+]
+READ_ROTA = {  # what each ticket leaves to be found
+    "short": ["ls", "cat README.md", "grep next_run", "cat rota/agenda.py", "cat rota/schedule.py",
+              "cat rota/clock.py", "cat rota/job.py"],
+    "report": ["ls", "grep next_run", "cat rota/schedule.py", "cat rota/clock.py"],
+    "located": ["cat rota/schedule.py", "cat rota/clock.py"],
+}  # fmt: skip
+
+
+def repair_rota(detail, sandbox):
+    """(turns, characters read) of one attempt that repairs it and passes the hidden tests."""
+    tasks = {task.task_id: task for task in load_tasks("repos", detail=detail)}
+    rota = tasks["repos/rota"]
+    first = REPRODUCE_ROTA if detail != "located" else []
+    script = [*READ_ROTA[detail], *first, *REPAIR_ROTA, "run", "submit"]
+    (trajectory,) = rollout(ScriptedPolicy(script), rota, sandbox, n=1, max_turns=40).trajectories
+    said = [turn.observation for turn in trajectory.turns]
+    if first:
+        assert said[script.index("run")].startswith("FAIL 1 of 12 tests\ntests/test_autumn.py::")
+    assert said[-2] == ("ok 12 passed" if first else "ok 11 passed")
+    assert {o.status for o in trajectory.verdict.of_suite("hidden")} == {"passed"}
+    return len(said), len(rota.statement) + sum(map(len, said))
+
+
+def test_a_competent_agent_needs_less_the_more_a_ticket_tells(sandbox):
+    """The same repair, written by hand from each ticket; docs/repositories.md shows the figures."""
+    turns, chars = zip(*(repair_rota(detail, sandbox) for detail in READ_ROTA))
+    assert turns == (22, 19, 9)
+    assert [round(n, -3) for n in chars] == [6000, 4000, 2000]
+
+
 def test_an_edited_test_satisfies_run_and_nothing_else(sandbox):
     script = ["edit tests/test_calendar.py 42|    return", "run", "submit"]
     (trajectory,) = rollout(ScriptedPolicy(script), SPANS, sandbox, n=1).trajectories

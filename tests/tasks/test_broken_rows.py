@@ -231,10 +231,15 @@ BROKEN_ROWS = {
         "field 'verification_info', language: expected one of ['c', 'javascript', 'python'], got "
         "'cpp'; leave rows of other languages out",
     ),
+    "SWE-smith": (
+        {"instance_id": "a__b-1", "repo": "a/b", "patch": "", "image_name": "a.b"},
+        "a SWE-smith row: its patch makes the bug, where a SWE-bench row's mends it; apply it to "
+        "the repository, and give the bug's removal as `patch` and the tests as `test_patch`",
+    ),
     "SWE-bench": (
-        {"instance_id": "a__b-1", "repo": "a/b", "patch": ""},
-        "a SWE-bench row, which is not supported yet: it needs a repository and a container; leave "
-        "it out",
+        {"instance_id": "a__b-1", "repo": "a/b", "patch": "", "test_patch": "",
+         "problem_statement": "x", "FAIL_TO_PASS": "[1]"},
+        "field 'FAIL_TO_PASS': expected a list of test ids, got [1]",
     ),
 }
 

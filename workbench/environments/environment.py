@@ -25,7 +25,13 @@ from workbench.environments.agents import (
 from workbench.environments.answers import answer_of
 from workbench.environments.notations import parse_message
 from workbench.environments.state import EnvironmentState, Step
-from workbench.grading import GRADER, collect_evidence, final_judgement, verdict_mode
+from workbench.grading import (
+    GRADER,
+    collect_evidence,
+    final_judgement,
+    is_in_image,
+    verdict_mode,
+)
 from workbench.records import (
     UNSCORABLE,
     Agent,
@@ -237,6 +243,8 @@ class Environment:
 
     def _run_tests(self) -> tuple[str, Mapping[str, str], StopReason | None]:
         """Run the visible tests as they lie in the workspace: what the agent left is what runs."""
+        if is_in_image(self.task):
+            return "error: these tests run in an image, after the last turn", self.files, None
         if self.task.is_repository:
             result = self.sandbox.run_pytest(self.files, None, self.task.limits)
         elif self.task.tests_file is not None:

@@ -13,6 +13,7 @@ from workbench.grading.compare import (
     same_value,
 )
 from workbench.grading.evidence import collect_evidence
+from workbench.grading.images import is_in_image
 from workbench.grading.verdicts import (
     GRADER,
     final_judgement,
@@ -36,6 +37,7 @@ __all__ = [
     "final_verdict",
     "grade",
     "grade_many",
+    "is_in_image",
     "judge",
     "matches",
     "outcomes_as_left",

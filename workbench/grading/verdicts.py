@@ -7,7 +7,8 @@ suite `visible_as_left` is different: it runs the tests file as the agent left i
 program, and is forgeable; it is kept apart by name. A task with assert-style `test_code` is judged
 in mode "split": the tests run in a second process that asks the program; attacks (`exploit_code`)
 are judged in the same way, apart from the tests that decide. Whole repositories are judged by
-pytest, next to the program (`repositories`, mode "shared"). Left out: coverage.
+pytest, next to the program (`repositories`, or in the project's own image `images`; mode "shared").
+Left out: coverage.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import replace
 from workbench.grading.compare import matches
 from workbench.grading.evidence import collect_evidence
 from workbench.grading.given import tests_with_given
+from workbench.grading.images import is_in_image, judge_in_image
 from workbench.grading.programs import judge_program
 from workbench.grading.repositories import (
     changed_files,
@@ -39,6 +41,7 @@ from workbench.records import (
     VerdictStatus,
 )
 from workbench.sandbox import CallResult, CaseResult, Sandbox
+from workbench.tasks.swebench import solution_patch
 from workbench.workspaces import PatchError
 
 GRADER = "5"
@@ -62,6 +65,8 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
         ValueError: if a case's arguments are not plain data, or there is `exploit_code` and no
             function to attack.
     """
+    if is_in_image(task) and isinstance(solution, str):
+        return judge_in_image(task, solution, GRADER)
     try:
         files = _workspace(task, solution)
     except PatchError as error:
@@ -135,7 +140,10 @@ def verdict_mode(task: Task) -> VerdictMode:
 
 
 def judge(task: Task, files: Mapping[str, str], sandbox: Sandbox) -> tuple[Verdict, float]:
-    """`grade` for a whole workspace, and the CPU seconds it took, those of attacks left out."""
+    """`grade` for a whole workspace, and the CPU seconds it took, those of attacks left out; of
+    what runs in an image of its own they are not known, and 0."""
+    if is_in_image(task):
+        return judge_in_image(task, solution_patch(task, files), GRADER), 0.0
     mode, judge_it = _way(task)
     program = {path: text for path, text in files.items() if path != task.tests_file}
     status, outcomes, cpu_s = judge_it(task, program, sandbox)
@@ -233,6 +241,8 @@ def _compare(task: Task, case: Case, answer: CaseResult, result: CallResult) -> 
 
 def _as_left(task, files, sandbox) -> tuple[tuple[TestOutcome, ...], bool]:
     """The suite `visible_as_left`, and whether the sandbox failed at it."""
+    if is_in_image(task):
+        return (), False
     if task.is_repository:
         return repository_as_left(task, files, sandbox)
     if task.tests_file is None:

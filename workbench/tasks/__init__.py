@@ -1,7 +1,7 @@
 """Tasks: the suites, and the door through which people bring their own problems.
 
-Stage: the start of the loop. In: a suite's name, a path, or rows. Out: a list of `Task`. Left out:
-SWE-bench rows, which need a repository and a container.
+Stage: the start of the loop. In: a suite's name, a path, or rows. Out: a list of `Task`; as
+SWE-bench rows repository tasks go out again (`swebench`). Left out: Harbor folders.
 """
 
 from __future__ import annotations
@@ -18,12 +18,21 @@ from typing import Any
 from workbench.records import SCHEMA, Task, to_json
 from workbench.tasks.bugfix import bugfix_task
 from workbench.tasks.formats import FORMATS, complete, describe
+from workbench.tasks.formats.swebench import with_repository
 from workbench.tasks.functions import functions_task
 from workbench.tasks.grammar import SPLITS
 from workbench.tasks.reading import is_json_list, read_file, read_rows
 from workbench.tasks.repositories import repository_tasks
 
-__all__ = ["DEFAULT_COUNT", "FORMATS", "SUITES", "complete", "load_tasks", "save_tasks"]
+__all__ = [
+    "DEFAULT_COUNT",
+    "FORMATS",
+    "SUITES",
+    "complete",
+    "load_tasks",
+    "save_tasks",
+    "with_repository",
+]
 
 GENERATED: dict[str, Callable[[str, int], Task]] = {
     "bugfix": bugfix_task,
@@ -43,6 +52,7 @@ def load_tasks(
     split: str | None = None,
     count: int | None = None,
     format: str | None = None,
+    detail: str | None = None,
 ) -> list[Task]:
     """The tasks of a suite ("bugfix", "functions", "warmup", "secure", "repos"), a file, or rows.
 
@@ -55,9 +65,11 @@ def load_tasks(
             `repos` have none.
         count: how many; a longer list begins with the shorter one. None = DEFAULT_COUNT, or all.
         format: how the rows are written, a name of FORMATS; None = told by each row's fields.
+        detail: for `repos`, how much the tickets tell: "short" (a user's one sentence), "report"
+            (the default: a good bug report) or "located" (with file and cause).
     Raises:
-        ValueError: unknown suite, split or format; a count below 0; broken rows (says which line
-            and field), and then nothing is loaded; a task_id that occurs twice.
+        ValueError: unknown suite, split, format or detail; a count below 0; broken rows (says
+            which line and field), and then nothing is loaded; a task_id that occurs twice.
 
     Two tasks with equal statement and tests are a warning. No text of a row is executed.
 
@@ -72,10 +84,14 @@ def load_tasks(
         raise ValueError(f"format: expected one of these, got {format!r}\n{describe()}")
     if count is not None and count < 0:
         raise ValueError(f"count: expected 0 or more, or None for all, got {count}")
+    if detail is not None and not (isinstance(source, str) and source == "repos"):
+        raise ValueError(f"detail: only the suite 'repos' has tickets of several kinds: {detail!r}")
     if isinstance(source, str) and source in SUITES:
         if format is not None:
             raise ValueError(f"format: expected none for the suite {source!r}, got {format!r}")
-        return _stored(source, split, count) if source in STORED else _suite(source, split, count)
+        if source in STORED:
+            return _stored(source, split, detail)[:count]
+        return _suite(source, split, count)
     if isinstance(source, (str, Path)):
         tasks = read_file(_existing(source), format)
     elif isinstance(source, Mapping) or not isinstance(source, Iterable) or _is_frame(source):
@@ -93,18 +109,18 @@ def _is_frame(source: Any) -> bool:
     return type(source).__name__ == "DataFrame"
 
 
-def _stored(name: str, split: str | None, count: int | None) -> list[Task]:
+def _stored(name: str, split: str | None, detail: str | None) -> list[Task]:
     if split is not None:
         raise ValueError(f"split: the suite {name!r} has no splits; leave out {split!r}")
     if name == "repos":
-        return repository_tasks()[:count]
+        return repository_tasks(detail=detail or "report")
     if name == "secure":
         from workbench.tasks.secure import secure_tasks  # here: it checks all its code on import
 
-        return secure_tasks()[:count]
+        return secure_tasks()
     from workbench.tasks.warmup import warmup_tasks  # the same
 
-    return warmup_tasks()[:count]
+    return warmup_tasks()
 
 
 def _suite(name: str, split: str | None, count: int | None) -> list[Task]:

@@ -44,14 +44,28 @@ def read_file(path: Path, format_name: str | None = None) -> list[Task]:
 
     Raises ValueError: for a broken file, broken rows or a task_id that occurs twice.
     """
+    return _tasks(_source(path), format_name)
+
+
+def read_json_rows(path: Path) -> list[tuple[int, Any]]:
+    """(number, value) of each row of such a file, whatever the rows hold. Raises ValueError."""
+    source, rows = _source(path), []
+    for number, row in source.rows:
+        try:
+            rows.append((number, _parse_line(row) if isinstance(row, bytes) else row))
+        except ValueError as error:
+            raise ValueError(f"{path}, {source.noun} {number}: {error}") from None
+    return rows
+
+
+def _source(path: Path) -> Source:
     data = _bytes(path)
     if not data.strip():
         raise ValueError(f"{path} is empty: expected tasks, one JSON object a line")
     if is_json_list(path):
-        rows = enumerate(_json_list(path, data), 1)
-        return _tasks(Source(str(path), "row", path.name, tuple(rows)), format_name)
+        return Source(str(path), "row", path.name, tuple(enumerate(_json_list(path, data), 1)))
     lines = ((n, line) for n, line in enumerate(data.split(b"\n"), 1) if line.strip())
-    return _tasks(Source(str(path), "line", path.name, tuple(lines)), format_name)
+    return Source(str(path), "line", path.name, tuple(lines))
 
 
 def is_json_list(path: Path) -> bool:

@@ -5,8 +5,10 @@ from path to text and is never changed in place, so keeping one costs nothing an
 `records.files_hash` names it. Left out: binary files, links, permissions.
 """
 
+from workbench.workspaces.commits import commit_id, save_repository
+from workbench.workspaces.diffs import make_patch
 from workbench.workspaces.history import load_repository
-from workbench.workspaces.patches import PatchError, apply_patch
+from workbench.workspaces.patches import PatchError, apply_patch, changed_paths
 from workbench.workspaces.protected import (
     is_runner_file,
     is_test_file,
@@ -18,10 +20,14 @@ from workbench.workspaces.protected import (
 __all__ = [
     "PatchError",
     "apply_patch",
+    "changed_paths",
+    "commit_id",
     "is_runner_file",
     "is_test_file",
     "load_repository",
+    "make_patch",
     "manifest",
+    "save_repository",
     "tampered_paths",
     "with_pristine_tests",
 ]

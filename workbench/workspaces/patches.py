@@ -44,6 +44,21 @@ def apply_patch(files: Mapping[str, str], diff: str) -> dict[str, str]:
     return found
 
 
+def changed_paths(diff: str) -> tuple[str, ...]:
+    """The paths of the files that a patch changes, adds, removes or renames, sorted.
+
+    Raises PatchError as `apply_patch` does for a text that is no diff, or a path that leaves the
+    workspace.
+
+    >>> changed_paths("--- a/lib.py\\n+++ b/lib.py\\n@@ -1 +1 @@\\n-x = 1\\n+x = 2\\n")
+    ('lib.py',)
+    """
+    paths = {path for change in _read(diff) for path in (change.old, change.new)} - {NOWHERE}
+    for path in paths:
+        _check_path(path)
+    return tuple(sorted(paths))
+
+
 @dataclass
 class _Hunk:
     """Lines to find and lines to put there, each with its line break."""
@@ -149,9 +164,7 @@ def _end_of_file(lines: list[str], at: int, sign: str, hunk: _Hunk) -> int:
 
 def _apply(files: dict[str, str], change: _Change) -> None:
     for path in {change.old, change.new} - {NOWHERE}:
-        parts = path.split("/")
-        if "\0" in path or ".git" in parts or any(part in ("", ".", "..") for part in parts):
-            raise PatchError(f"{path!r}: expected a path inside the workspace such as 'lib.py'")
+        _check_path(path)
     if change.old == NOWHERE:
         lines: list[str] = []
     elif change.old in files:
@@ -171,6 +184,12 @@ def _apply(files: dict[str, str], change: _Change) -> None:
         files[change.new] = "".join(lines)
     elif lines:
         raise PatchError(f"{change.old}: to be deleted, but the patch does not hold all its lines")
+
+
+def _check_path(path: str) -> None:
+    parts = path.split("/")
+    if "\0" in path or ".git" in parts or any(part in ("", ".", "..") for part in parts):
+        raise PatchError(f"{path!r}: expected a path inside the workspace such as 'lib.py'")
 
 
 def _find(lines: list[str], hunk: _Hunk, done: int, shift: int, where: str) -> int:

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from workbench.grading.collectors.faults import undisturbed
+from workbench.grading.images import is_in_image
 from workbench.records import Task, TestOutcome
 from workbench.sandbox import Sandbox, TestsResult
 from workbench.workspaces import is_runner_file, is_test_file
@@ -37,6 +38,11 @@ def check_task(task: Task) -> None:
     if task.tests_file is None and not task.is_repository:
         raise ValueError(
             f"task {task.task_id}: its workspace has no tests to change or add to; leave out the "
+            f'collector "{SUITE}" or this task'
+        )
+    if is_in_image(task):
+        raise ValueError(
+            f"task {task.task_id}: its tests run in an image of its own only; leave out the "
             f'collector "{SUITE}" or this task'
         )
     if not task.reference:

@@ -1,8 +1,7 @@
 """Formats of task files: which one a row is in, and the task it describes.
 
 Stage: tasks (reading files). One row, an object from JSON, goes in; a `Task` comes out, checked
-but never executed. A row's format is told by its fields. Left out: SWE-bench rows and Harbor
-folders, which need a repository and a container.
+but never executed. A row's format is told by its fields. Left out: Harbor folders.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from workbench.tasks.formats.mbpp import read_mbpp
 from workbench.tasks.formats.open_r1 import read_open_r1
 from workbench.tasks.formats.own import read_record, read_simple
 from workbench.tasks.formats.programs import complete
+from workbench.tasks.formats.swebench import read_swebench
 
 __all__ = ["FORMATS", "Format", "Place", "UnknownFormat", "complete", "describe", "read_row"]
 
@@ -44,6 +44,12 @@ def _any(*sets: str) -> tuple[frozenset[str], ...]:
 FORMATS = {
     "records": Format(
         read_record, '"schema": 1 and the rest, as save_tasks writes it', _any("schema")
+    ),
+    "swe-bench": Format(
+        read_swebench,
+        "instance_id, repo, base_commit, problem_statement, patch, test_patch, FAIL_TO_PASS, "
+        "PASS_TO_PASS, and image_name or files",
+        _any("instance_id repo", "instance_id problem_statement", "instance_id base_commit"),
     ),
     "open-r1": Format(
         read_open_r1, "prompt, verification_info {language, test_cases}", _any("verification_info")
@@ -75,7 +81,6 @@ FORMATS = {
     ),
 }
 """Name -> format, in the order in which rows are tried."""
-_SWE_BENCH = _any("instance_id repo", "instance_id problem_statement", "instance_id base_commit")
 
 
 class UnknownFormat(ValueError):
@@ -109,11 +114,6 @@ def read_row(row: Any, place: Place, format_name: str | None = None) -> Task:
 def recognise(row: Row) -> str:
     """The name of the format that the row's fields tell. Raises UnknownFormat, or ValueError."""
     names = {name for name, value in row.items() if value is not None}
-    if any(telling <= names for telling in _SWE_BENCH):
-        raise ValueError(
-            "a SWE-bench row, which is not supported yet: it needs a repository and a container; "
-            "leave it out"
-        )
     for name, format in FORMATS.items():
         if any(telling <= names for telling in format.telling):
             return name

@@ -146,7 +146,7 @@ def _check_reference(task: Task) -> None:
         raise ValueError(
             f"reference: expected the file {task.entry_file!r}, got {sorted(task.reference)}"
         )
-    if task.language != "python":
+    if task.language != "python" or (task.is_repository and not task.entry_file.endswith(".py")):
         return
     tree = parse(text, f"reference, {task.entry_file}")
     if not text.startswith(task.beginning):

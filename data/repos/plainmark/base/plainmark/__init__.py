@@ -1,0 +1,5 @@
+"""Markdown to plain text."""
+
+from plainmark.convert import convert
+
+__all__ = ["convert"]

@@ -1,0 +1,6 @@
+"""The quickest way through a network of trails."""
+
+from trailhead.network import Network
+from trailhead.search import Route, quickest
+
+__all__ = ["Network", "Route", "quickest"]
