@@ -7,6 +7,7 @@ import pytest
 import traitlets
 
 from workbench.rewards import Gate, RewardDesign, all_pass, pass_fraction, tampered
+from workbench.runlog import load_run
 from workbench.widgets import RewardMixer
 from workbench.widgets.reward_mixer import LISTINGS
 
@@ -84,7 +85,7 @@ def test_ranking_rows_are_in_order_of_reward_with_truth_and_advantage_in_words(m
 def test_a_scale_may_be_chosen_and_only_one_that_exists(mixer):
     mixer.scale = "leave_one_out"
     assert mixer.comparison.a.advantages[0] == pytest.approx(1 - 1.5 / 3)
-    assert mixer._scale_menu.value == "leave_one_out"
+    assert mixer.menus.scale == "leave_one_out"
     with pytest.raises(traitlets.TraitError):
         mixer.scale = "sum"
 
@@ -143,10 +144,10 @@ def test_rules_may_be_set_from_code(mixer):
 @pytest.mark.parametrize(
     ("trait", "value", "said"),
     [
-        ("weights", {"test": 1.0}, "no component 'test'"),
+        ("weights", {"test": 1.0}, "expected one of .*, got 'test'"),
         ("weights", {"tests": float("nan")}, "finite number"),
         ("off", ("tests", "tampering"), "at least one"),
-        ("gates", {"tests": "tests"}, "cannot be behind a gate"),
+        ("gates", {"tests": "tests"}, "expected 'tests' to need another component"),
         ("gates", {"tests": 1.0}, "expected gates or"),
     ],
 )
@@ -161,7 +162,7 @@ def test_a_control_that_contradicts_another_goes_back_and_says_why(mixer):
     rows["tampering"].gates.value = (Gate("tests"),)
     rows["tests"].gates.value = (Gate("tampering"),)
     assert rows["tests"].gates.value == ()
-    assert "cannot be behind a gate" in mixer.mine.message
+    assert "expected a component that always counts" in mixer.mine.message
     rows["tests"].slider.value = 0.5
     assert mixer.mine.message == "" and mixer.weights["tests"] == 0.5
 
@@ -229,6 +230,24 @@ def test_groups_need_tasks_and_there_must_be_some(groups, task):
         RewardMixer([], NAIVE, tasks=[task])
     with pytest.raises(ValueError, match="stage"):
         RewardMixer(groups, NAIVE, tasks=[task], stage="base")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"against": "nope"}, "against: expected a RewardDesign, got 'nope'; for example"),
+        ({"design": all_pass("hidden")}, "design: expected a RewardDesign, got all_pass"),
+        ({"labels": ("mine",)}, r"labels: expected two, of this design and the other, got \('mi"),
+    ],
+)
+def test_what_is_no_design_or_no_pair_of_labels_is_named(groups, task, wrong, said):
+    with pytest.raises(ValueError, match=said):
+        RewardMixer(**{"groups": groups, "design": NAIVE, "tasks": [task]} | wrong)
+
+
+def test_a_stage_that_the_run_lacks_is_answered_with_those_it_has():
+    with pytest.raises(ValueError, match="expected one that was stored, .*'halfway'.*got 'nope'"):
+        RewardMixer(load_run("bugfix-before-after"), NAIVE, stage="nope")
 
 
 def test_stills_are_there_for_pages_without_a_kernel(mixer):

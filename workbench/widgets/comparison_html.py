@@ -19,8 +19,8 @@ from workbench.plots.comparing import (
 from workbench.plots.ranking import Ranked, extent, segments, span, truth_words
 from workbench.records import RewardPart
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign
+from workbench.rewards.rules import gate_words
 from workbench.widgets.markup import text
-from workbench.widgets.mixing import gate_words
 
 Limits = tuple[float, float]
 RANKING_HEAD = (

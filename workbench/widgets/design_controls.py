@@ -16,9 +16,9 @@ import traitlets
 
 from workbench.plots.ranking import nice
 from workbench.rewards import Gate, RewardDesign
-from workbench.rewards.rules import WeightedComponent
+from workbench.rewards.rules import WeightedComponent, gate_words
 from workbench.widgets.markup import line, text
-from workbench.widgets.mixing import Mix, block_limit, gate_choices, gate_words
+from workbench.widgets.mixing import Mix, block_limit, gate_choices
 
 RANGE = 2.0
 """Sliders go from minus this to this, further where a weight is larger."""
@@ -90,7 +90,7 @@ class DesignControls(ipywidgets.VBox):
             value = {**getattr(self._mix, name), **value}
         try:
             if unknown := [one for one in _names(value) if one not in self._rows]:
-                raise ValueError(f"no component {unknown[0]!r}; there are {list(self._rows)}")
+                raise ValueError(f"expected one of {list(self._rows)}, got {unknown[0]!r}")
             if name == "gates":
                 value = {one: self._as_gates(one, gates) for one, gates in value.items()}
             elif name in ("off", "blockers"):

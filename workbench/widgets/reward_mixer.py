@@ -21,22 +21,17 @@ from workbench.plots.ranking import colours_of, rank_group
 from workbench.records import Group, StoredRun, Task
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign, Scores, compare_designs
 from workbench.rewards.comparing import Rollout
+from workbench.rewards.design import expect_design
 from workbench.widgets.comparison_html import comparison_html, rankings_html
 from workbench.widgets.design_controls import DesignControls
 from workbench.widgets.design_export import DesignExport
 from workbench.widgets.markup import STYLE, boxed, line, page, text
+from workbench.widgets.mixer_menus import SCALES, MixerMenus
 from workbench.widgets.rollout_list import RolloutList
 from workbench.widgets.trajectory_viewer import TrajectoryViewer
 
 LISTINGS = ("paid but wrong", "paid but wrong by the other", "pushed in opposite directions")
 """What the list can show."""
-SCALES = (
-    ("divided by the spread (std)", "std"),
-    ("only centred (none)", "none"),
-    ("leave one out", "leave_one_out"),
-    ("each component by itself (gdpo)", "gdpo"),
-)
-"""How rewards become advantages, in words and as in `Scores.advantages`."""
 
 
 class RewardMixer(ipywidgets.VBox):
@@ -80,17 +75,25 @@ class RewardMixer(ipywidgets.VBox):
             fixed: False = the other design has controls of its own, too.
             labels: what the two are called.
         Raises:
-            ValueError: if there are no groups, or as `Scores.of`.
+            ValueError: if there are no groups, a design is none, there is not a label for each of
+                the two, the run has no such stage, or as `Scores.of`.
         """
+        against = design if against is None else against
+        expect_design("design", design)
+        expect_design("against", against)
+        if len(labels) != 2:
+            raise ValueError(f"labels: expected two, of this design and the other, got {labels!r}")
         if tasks is None and hasattr(groups, "tasks"):
             tasks = groups.tasks
             groups = groups.groups if stage is None else groups.groups(stage=stage)
         elif stage is not None:
-            raise ValueError("stage: expected a stored run with it; choose the groups yourself")
+            raise ValueError(
+                f"stage: expected a stored run (load_run) where it is given, got groups and "
+                f"{stage!r}; of a run, its stages are chosen by run.groups(stage=...)"
+            )
         groups, tasks = tuple(groups), None if tasks is None else tuple(tasks)
         if not groups:
             raise ValueError(f"groups: expected at least one, got none (stage {stage!r})")
-        against = against or design
         self._scores = Scores.of(groups, tasks, design), Scores.of(groups, tasks, against)
         self._truth = self._scores[0].truth()
         places = zip(self._scores[0].group.tolist(), self._scores[0].trajectory.tolist())
@@ -100,6 +103,7 @@ class RewardMixer(ipywidgets.VBox):
         self.groups, self.labels = groups, tuple(labels)
         self.mine = DesignControls(design, labels[0])
         self.other = DesignControls(against, labels[1])
+        self.menus = MixerMenus(self._names())
         self.viewer = TrajectoryViewer(groups[0], tasks)
         self.list = RolloutList(LISTINGS, self._words)
         self.writer = DesignExport(design)
@@ -163,7 +167,7 @@ class RewardMixer(ipywidgets.VBox):
         return [
             ipywidgets.HTML(STYLE, layout={"display": "none"}),
             ipywidgets.HBox(controls, layout={"flex_flow": "row wrap", "align_items": "stretch"}),
-            self._choosers(),
+            self.menus,
             self._line,
             self._rankings,
             self._numbers,
@@ -172,32 +176,19 @@ class RewardMixer(ipywidgets.VBox):
             self.writer,
         ]
 
-    def _choosers(self) -> ipywidgets.HBox:
+    def _names(self) -> list[str]:
+        """A name for each group: its place, how many of its rollouts are right, its task."""
         num_right = np.nansum(self._scores[0].grid(self._truth), axis=1)
-        names = [
-            (line(f"{g}: {int(right)} of {len(group.trajectories)} right; {group.task_id}", 70), g)
+        return [
+            line(f"{g}: {int(right)} of {len(group.trajectories)} right; {group.task_id}", 70)
             for g, (group, right) in enumerate(zip(self.groups, num_right))
         ]
-        self._group_menu = ipywidgets.Dropdown(
-            options=names, description="group", tooltip="whose ranking is shown",
-            layout={"width": "360px"}, style={"description_width": "50px"},
-        )  # fmt: skip
-        self._scale_menu = ipywidgets.Dropdown(
-            options=SCALES, description="advantages", tooltip="how rewards become advantages",
-            layout={"width": "340px"}, style={"description_width": "85px"},
-        )  # fmt: skip
-        menus = [self._group_menu, self._scale_menu]
-        return ipywidgets.HBox(menus, layout={"flex_flow": "row wrap"})
 
     def _listen(self) -> None:
         for controls in (self.mine, self.other):
             controls.observe(lambda _: self._recompute(), "design")
-        for menu, name in (
-            (self._group_menu, "group"),
-            (self._scale_menu, "scale"),
-        ):
-            menu.value = getattr(self, name)
-            traitlets.link((self, name), (menu, "value"))
+        traitlets.link((self, "group"), (self.menus, "group"))
+        traitlets.link((self, "scale"), (self.menus, "scale"))
         traitlets.link((self, "listing"), (self.list, "listing"))
         traitlets.link((self, "export"), (self.writer, "form"))
         self.observe(lambda _: self._recompute(), "scale")
