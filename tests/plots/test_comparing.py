@@ -51,6 +51,7 @@ def test_a_ranking_is_in_order_of_reward_and_equals_share_a_place(scored):
     ranked = rank_group(scored[1], comparison.b, comparison.truth, 0)
     assert [one.trajectory for one in ranked] == [2, 0, 1, 3]
     assert extent(ranked) == (-3.0, 2.0)
+    assert str(span([1.0, 2.0])) == "(0.0, 2.0)"  # not -0.0, which is written as -0
 
 
 def test_a_stacked_bar_adds_to_the_right_and_takes_to_the_left():

@@ -71,10 +71,7 @@ def demo(
             counts_for(60 * minutes, timed_episode_s(policy, test, sandbox, seed), config)
         say(start, f"{sandbox.name}, {sandbox.workers} workers; base: {len(test)} test tasks")
         base = measure(policy, test, sandbox, seed)
-        first = plots.actions_by_turn(base.sampled.groups, labels=("base",))
-        path = plots.save_png(first, folder / "figures" / "base.png")
-        say(start, f"base solves {base.sampled.solve_rate.percent()}; first picture: {path}")
-        say(start, "e.g. " + attempt_in_words(base.sampled.groups[0].trajectories[0]))
+        show_base(base, folder, start)
         config = settle(folder, config, minutes, base, time.monotonic() - start)
         results["base"] = base.row()
 
@@ -104,6 +101,14 @@ def demo(
     print(table(results))
     say(start, f"figures and results: {folder}")
     return folder
+
+
+def show_base(base: Measured, folder: Path, start: float) -> None:
+    """Say what the base does, and draw the first picture."""
+    first = plots.actions_by_turn(base.sampled.groups, labels=("base",))
+    path = plots.save_png(first, folder / "figures" / "base.png")
+    say(start, f"base solves {base.sampled.solve_rate.percent()}; first picture: {path}")
+    say(start, "e.g. " + attempt_in_words(base.sampled.groups[0].trajectories[0]))
 
 
 def settle(

@@ -102,7 +102,7 @@ def span(values: Iterable[float]) -> tuple[float, float]:
     """(low <= 0, high > 0) around the values, at ends of axes; NaN aside."""
     known = [v for v in values if not math.isnan(v)]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    return -nice(-low), nice(high) or (0.0 if low < 0 else 1.0)
+    return 0.0 - nice(-low), nice(high) or (0.0 if low < 0 else 1.0)
 
 
 def nice(value: float) -> float:

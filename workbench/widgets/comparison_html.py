@@ -134,14 +134,14 @@ def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
     )
     head = "".join(f'<th><span class="num">{text(label)}</span></th>' for label in labels)
     rows = "".join(
-        f'<tr><td>{what}</td><td><span class="num">{a}</span></td>'
-        f'<td><span class="num">{b}</span></td><td class="soft">{meaning}</td></tr>'
+        f'<tr><td>{what}<span class="soft">: {meaning}</span></td>'
+        f'<td><span class="num">{a}</span></td><td><span class="num">{b}</span></td></tr>'
         for what, a, b, meaning in number_rows(comparison)
     )
     return (
         f"<div><h4>All {len(comparison.truth):,} rollouts</h4>"
         f'<div class="wb-cols">{pictures}</div><table class="wb-table">'
-        f"<thead><tr><th></th>{head}<th></th></tr></thead>{rows}</table>"
+        f"<thead><tr><th></th>{head}</tr></thead>{rows}</table>"
         f'<p class="soft">{agreement_words(comparison)}</p></div>'
     )
 
