@@ -32,7 +32,7 @@ def test_the_numbers_are_those_of_the_small_run_by_hand(mixer):
     assert a.dead_share == b.dead_share == 0.5
     assert a.overpaid == pytest.approx(6.5 / 8 - 5 / 8)
     assert mixer.text == (
-        "2 of 8 rollouts are paid but wrong (the other: 0); 50% of the groups teach nothing (50%)."
+        "2 of 8 attempts are paid but wrong (the other: 0); 50% of the groups teach nothing (50%)."
     )
 
 
@@ -41,7 +41,7 @@ def test_a_moved_slider_changes_rewards_picture_sentence_list_and_viewer(mixer):
     before = mixer._rankings.value, mixer._numbers.value
     slider(mixer, "tampering").value = -1.0
     assert mixer.comparison.a.rewards.tolist() == [1, 0.5, 0, 0, 1, 1, 1, 1]
-    assert mixer.text.startswith("1 of 8 rollouts are paid but wrong")
+    assert mixer.text.startswith("1 of 8 attempts are paid but wrong")
     assert mixer._rankings.value != before[0] and mixer._numbers.value != before[1]
     assert mixer.listed == ((0, 1),) and len(mixer.list._select.options) == 1
     assert "1 × -1 = -1" in mixer.viewer._reward.value
@@ -102,14 +102,14 @@ def test_a_listed_rollout_opens_below_and_its_group_with_it(mixer):
 
 def test_the_list_can_show_what_the_other_pays_and_what_is_pushed_apart(mixer):
     mixer.listing = LISTINGS[1]
-    assert mixer.listed == () and mixer.list._more.value == "0 rollouts"
+    assert mixer.listed == () and mixer.list._more.value == "0 attempts"
     mixer.listing = LISTINGS[2]  # paid above the mean by one design, below it by the other
     assert mixer.listed == ((0, 2),)
 
 
 @pytest.mark.parametrize("wrong", [(0, 4), (2, 0), (-1, 0)])
 def test_a_selection_that_does_not_exist_is_refused(mixer, wrong):
-    with pytest.raises(traitlets.TraitError, match="one of the 8 rollouts"):
+    with pytest.raises(traitlets.TraitError, match="one of the 8 attempts"):
         mixer.selected = wrong
     with pytest.raises(traitlets.TraitError, match="expected 0 to 1"):
         mixer.group = 2

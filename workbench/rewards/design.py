@@ -1,7 +1,7 @@
 """A reward design: named components with weights and rules, and the breakdown they give.
 
 Stage: rewards. Trajectories in, `RewardBreakdown` out, in microseconds and without running
-anything, so that any design can be tried on stored rollouts. `score` is the plain way, a
+anything, so that any design can be tried on stored attempts. `score` is the plain way, a
 trajectory at a time; `rescoring` does the same for many at once, and tests hold the two together.
 Left out: advantages (see `credit`), and how a design is stored (`storing`).
 """

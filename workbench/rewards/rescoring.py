@@ -52,7 +52,7 @@ class Scores:
 
     def __repr__(self) -> str:
         names = ", ".join(_names(self.design.components))
-        return f"Scores of {len(self.raw)} rollouts in {len(self.groups)} groups: {names}"
+        return f"Scores of {len(self.raw)} attempts in {len(self.groups)} groups: {names}"
 
     @classmethod
     def of(

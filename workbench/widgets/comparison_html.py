@@ -1,4 +1,4 @@
-"""What the reward mixer shows, as HTML: a group's ranking, and all rollouts under two designs.
+"""What the reward mixer shows, as HTML: a group's ranking, and all attempts under two designs.
 
 Stage: reading. In: ranked rows and a comparison (`plots.ranking`, `rewards.comparing`); out: HTML
 in a millisecond or two, where the same picture through matplotlib takes some hundred: a slider
@@ -24,7 +24,7 @@ from workbench.widgets.markup import text
 
 Limits = tuple[float, float]
 RANKING_HEAD = (
-    "<th>rank</th><th>rollout</th><th>truth</th><th>components</th>"
+    "<th>rank</th><th>attempt</th><th>truth</th><th>components</th>"
     '<th><span class="num">reward</span></th>'
     '<th colspan="2"><span class="num">advantage</span></th>'
 )
@@ -139,7 +139,7 @@ def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
         for what, a, b, meaning in number_rows(comparison)
     )
     return (
-        f"<div><h4>All {len(comparison.truth):,} rollouts</h4>"
+        f"<div><h4>All {len(comparison.truth):,} attempts</h4>"
         f'<div class="wb-cols">{pictures}</div><table class="wb-table">'
         f"<thead><tr><th></th>{head}</tr></thead>{rows}</table>"
         f'<p class="soft">{agreement_words(comparison)}</p></div>'
@@ -150,7 +150,7 @@ def _histogram(
     counts: Sequence[tuple[float, int, int]], report: DesignReport, label: str, limits: Limits,
     top: int, bottom: int,
 ) -> str:  # fmt: skip
-    """Right rollouts above the line and wrong ones below it, by reward, in 100 x 100 units."""
+    """Right attempts above the line and wrong ones below it, by reward, in 100 x 100 units."""
     width, line = 100 / (NUM_BINS + 1), 100 * top / (top + bottom)
     bars = ""
     for reward, right, wrong in counts:
@@ -164,7 +164,7 @@ def _histogram(
         )
     zero = (_percent(0.0, limits) * NUM_BINS / 100 + 0.5) * width
     num_right, num_wrong = (sum(row[i] for row in counts) for i in (1, 2))
-    words = f"Rewards of {text(label)}: right rollouts above the line, wrong ones below"
+    words = f"Rewards of {text(label)}: right attempts above the line, wrong ones below"
     return (
         f'<div><div>{text(label)}<span class="soft">: ■ {num_right:,} right above the line, '
         f"□ {num_wrong:,} wrong below</span></div>"

@@ -1,6 +1,6 @@
 """RewardMixer: move a weight and see at once whom the reward would teach what.
 
-Stage: reading. In: stored rollouts and one or two designs; out: a widget that re-scores them at
+Stage: reading. In: stored attempts and one or two designs; out: a widget that re-scores them at
 every change. Components are called once, at the start; a slider then costs arithmetic
 (`rewards.rescoring`) and HTML (`comparison_html`). Left out: training; what a design leads to is
 measured elsewhere, and none of these numbers predicts it.
@@ -20,14 +20,14 @@ from workbench.plots.comparing import LABELS
 from workbench.plots.ranking import colours_of, rank_group
 from workbench.records import Group, StoredRun, Task
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign, Scores, compare_designs
-from workbench.rewards.comparing import Rollout
+from workbench.rewards.comparing import Attempt
 from workbench.rewards.design import expect_design
+from workbench.widgets.attempt_list import AttemptList
 from workbench.widgets.comparison_html import comparison_html, rankings_html
 from workbench.widgets.design_controls import DesignControls
 from workbench.widgets.design_export import DesignExport
 from workbench.widgets.markup import STYLE, boxed, line, page, text
 from workbench.widgets.mixer_menus import SCALES, MixerMenus
-from workbench.widgets.rollout_list import RolloutList
 from workbench.widgets.trajectory_viewer import TrajectoryViewer
 
 LISTINGS = ("paid but wrong", "paid but wrong by the other", "pushed in opposite directions")
@@ -35,7 +35,7 @@ LISTINGS = ("paid but wrong", "paid but wrong by the other", "pushed in opposite
 
 
 class RewardMixer(ipywidgets.VBox):
-    """A widget that re-scores stored rollouts while a design changes.
+    """A widget that re-scores stored attempts while a design changes.
 
     >>> RewardMixer(run, naive, against=honest)                 # doctest: +SKIP
     """
@@ -43,11 +43,11 @@ class RewardMixer(ipywidgets.VBox):
     group = traitlets.Int(0)
     """Which group's ranking is shown."""
     selected = traitlets.Tuple(traitlets.Int(), traitlets.Int(), default_value=(0, 0))
-    """(group, trajectory): the rollout that is marked and opened below."""
+    """(group, trajectory): the attempt that is marked and opened below."""
     scale = traitlets.Enum([scale for _, scale in SCALES], "std")
     """How rewards become advantages, as in `Scores.advantages`."""
     listing = traitlets.Enum(LISTINGS, LISTINGS[0])
-    """Which rollouts are listed."""
+    """Which attempts are listed."""
     export = traitlets.Enum(("", "python", "json"), "")
     """In which form the design is written out; the text is `mixer.writer.text`."""
     text = traitlets.Unicode("")
@@ -64,7 +64,7 @@ class RewardMixer(ipywidgets.VBox):
         fixed: bool = True,
         labels: Sequence[str] = LABELS,
     ) -> None:
-        """Score the rollouts under both designs and show them.
+        """Score the attempts under both designs and show them.
 
         Args:
             groups: a stored run (`load_run`), or groups.
@@ -105,7 +105,7 @@ class RewardMixer(ipywidgets.VBox):
         self.other = DesignControls(against, labels[1])
         self.menus = MixerMenus(self._names())
         self.viewer = TrajectoryViewer(groups[0], tasks)
-        self.list = RolloutList(LISTINGS, self._words)
+        self.list = AttemptList(LISTINGS, self._words)
         self.writer = DesignExport(design)
         super().__init__(self._laid_out(fixed))
         self._recompute()
@@ -141,8 +141,8 @@ class RewardMixer(ipywidgets.VBox):
         return self._comparison.a, self._comparison.b
 
     @property
-    def listed(self) -> tuple[Rollout, ...]:
-        """All rollouts of the chosen listing, also those that the list has no room for."""
+    def listed(self) -> tuple[Attempt, ...]:
+        """All attempts of the chosen listing, also those that the list has no room for."""
         lists = (report.paid_but_wrong for report in self._reports)
         return (*lists, self._comparison.flips)[LISTINGS.index(self.listing)]
 
@@ -177,7 +177,7 @@ class RewardMixer(ipywidgets.VBox):
         ]
 
     def _names(self) -> list[str]:
-        """A name for each group: its place, how many of its rollouts are right, its task."""
+        """A name for each group: its place, how many of its attempts are right, its task."""
         num_right = np.nansum(self._scores[0].grid(self._truth), axis=1)
         return [
             line(f"{g}: {int(right)} of {len(group.trajectories)} right; {group.task_id}", 70)
@@ -207,11 +207,11 @@ class RewardMixer(ipywidgets.VBox):
         return proposal["value"]
 
     @traitlets.validate("selected")
-    def _check_selected(self, proposal: dict) -> Rollout:
+    def _check_selected(self, proposal: dict) -> Attempt:
         if proposal["value"] not in self._row:
             raise traitlets.TraitError(
                 "selected: expected (group, trajectory) of one of the "
-                f"{len(self._row)} rollouts, got {proposal['value']}"
+                f"{len(self._row)} attempts, got {proposal['value']}"
             )
         return proposal["value"]
 
@@ -221,7 +221,7 @@ class RewardMixer(ipywidgets.VBox):
         self._comparison = compare_designs(*self._now, self._truth, scale=self.scale)
         self._draw()
 
-    def _first(self) -> Rollout:
+    def _first(self) -> Attempt:
         """The first group from which the design learns something, else the first of all."""
         alive = self._now[0].group[np.nan_to_num(self._comparison.a.advantages) != 0.0]
         return (int(alive[0]), 0) if len(alive) else (0, 0)
@@ -247,7 +247,7 @@ class RewardMixer(ipywidgets.VBox):
         self._numbers.value = boxed(comparison_html(self._comparison, self.labels))
         a, b = self._reports
         self.text = (
-            f"{len(a.paid_but_wrong):,} of {len(self._truth):,} rollouts are paid but wrong "
+            f"{len(a.paid_but_wrong):,} of {len(self._truth):,} attempts are paid but wrong "
             f"({self.labels[1]}: {len(b.paid_but_wrong):,}); {a.dead_share:.0%} of the groups "
             f"teach nothing ({b.dead_share:.0%})."
         )
@@ -256,7 +256,7 @@ class RewardMixer(ipywidgets.VBox):
         self.writer.show(self.design)
 
     def _draw_group(self) -> None:
-        """The ranking of the selected group under both designs, and the rollout that is open."""
+        """The ranking of the selected group under both designs, and the attempt that is open."""
         group, trajectory = self.selected
         ranked = [
             rank_group(scores, report, self._truth, group)
@@ -274,11 +274,11 @@ class RewardMixer(ipywidgets.VBox):
     def _list(self) -> None:
         self.list.show(self.listed, self.selected)
 
-    def _words(self, rollout: Rollout) -> str:
-        """One line about a rollout for the list."""
-        group, trajectory = rollout
+    def _words(self, attempt: Attempt) -> str:
+        """One line about an attempt for the list."""
+        group, trajectory = attempt
         one = self.groups[group].trajectories[trajectory]
-        paid = [report.rewards[self._row[rollout]] for report in self._reports]
+        paid = [report.rewards[self._row[attempt]] for report in self._reports]
         rewards = ["none" if np.isnan(reward) else f"{reward:.2f}" for reward in paid]
         edited = ", tests edited" if one.evidence.tampered else ""
         return (
