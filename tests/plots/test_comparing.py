@@ -96,8 +96,8 @@ def test_the_numbers_come_as_words_and_what_is_not_known_as_a_dash(scored):
 
 
 def test_the_stills_show_rows_bars_and_numbers(scored):
-    comparison = compare_designs(*scored)
-    figure = plots.reward_mixer(*scored, comparison, 0, labels=("mine", "yours"))
+    comparison = compare_designs(*scored, labels=("mine", "yours"))
+    figure = plots.reward_mixer(*scored, comparison, 0)
     upper, lower = figure.subfigs
     labels = [text.get_text() for text in upper.axes[1].get_yticklabels()]
     assert labels == ["#2 ✗ wrong", "#0 ✓ right", "#1 ✗ wrong", "#3 ✓ right"]
@@ -106,5 +106,5 @@ def test_the_stills_show_rows_bars_and_numbers(scored):
     assert "no reward" in [text.get_text() for text in upper.axes[0].texts]
     assert "paid but wrong: 2 | 1" in lower.get_supxlabel()
     figure = plots.designs(comparison)
-    assert [axes.get_title("left") for axes in figure.axes] == ["this design", "the other"]
+    assert [axes.get_title("left") for axes in figure.axes] == ["mine", "yours"]
     figure.savefig("/dev/null", format="png")

@@ -116,7 +116,12 @@ def test_designs_are_no_scores_and_the_error_says_how_to_make_them():
 def test_what_a_cell_shows_of_scores_and_of_a_comparison_is_short(groups, task):
     scores = Scores.of(groups, [task], HONEST)
     assert repr(scores) == "Scores of 8 attempts in 2 groups: tests, tampering"
-    assert repr(compare(groups, task)) == str(compare(groups, task))
+    lines = repr(compare(groups, task, labels=("naive", "an honest one"))).splitlines()
+    assert lines[0].split() == ["naive", "an", "honest", "one"]
+    assert lines[1].split() == ["dead", "groups", "0.500", "0.500"]
+    assert len({len(line) for line in lines[:5]}) == 1  # columns stand below their labels
+    with pytest.raises(ValueError, match="labels: expected two, one for each design, got 'ab'"):
+        compare(groups, task, labels="ab")
 
 
 def test_a_suite_that_was_never_run_is_no_truth(groups, task):

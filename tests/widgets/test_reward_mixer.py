@@ -242,7 +242,7 @@ def test_groups_need_tasks_and_there_must_be_some(groups, task):
     [
         ({"against": "nope"}, "against: expected a RewardDesign, got 'nope'; for example"),
         ({"design": all_pass("hidden")}, "design: expected a RewardDesign, got all_pass"),
-        ({"labels": ("mine",)}, r"labels: expected two, of this design and the other, got \('mi"),
+        ({"labels": ("mine",)}, r"labels: expected two, one for each design, got \('mi"),
     ],
 )
 def test_what_is_no_design_or_no_pair_of_labels_is_named(groups, task, wrong, said):

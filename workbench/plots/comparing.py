@@ -7,8 +7,6 @@ the still of the widget of that name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -26,8 +24,6 @@ from workbench.rewards import DesignComparison, Scores
 
 NUM_BINS = 40
 """Places along the axis of rewards."""
-LABELS = ("this design", "the other")
-"""What the two designs are called unless told otherwise."""
 
 
 def reward_counts(
@@ -82,29 +78,24 @@ def reward_span(comparison: DesignComparison) -> tuple[float, float]:
     return span(np.concatenate([comparison.a.rewards, comparison.b.rewards]).tolist())
 
 
-def designs(comparison: DesignComparison, *, labels: Sequence[str] = LABELS) -> Figure:
+def designs(comparison: DesignComparison) -> Figure:
     """Rewards against the truth under two designs, with the numbers beneath.
 
     Args:
-        comparison: from `rewards.compare_designs`.
-        labels: what the two designs are called.
+        comparison: from `rewards.compare_designs`, which also says what the two are called.
     """
     figure = style.new_figure(3.6)
-    _draw_comparison(figure, comparison, labels)
+    _draw_comparison(figure, comparison)
     return figure
 
 
-def reward_mixer(
-    a: Scores, b: Scores, comparison: DesignComparison, group: int, *,
-    labels: Sequence[str] = LABELS,
-) -> Figure:  # fmt: skip
+def reward_mixer(a: Scores, b: Scores, comparison: DesignComparison, group: int) -> Figure:
     """The ranking of one group under two designs, and all attempts beneath.
 
     Args:
         a, b: scores of the same attempts under the two designs.
         comparison: of these two, from `rewards.compare_designs`.
         group: index of the group whose ranking is drawn.
-        labels: what the two designs are called.
     """
     ranked = [
         rank_group(scores, report, comparison.truth, group)
@@ -115,7 +106,7 @@ def reward_mixer(
     upper, lower = figure.subfigures(2, 1, height_ratios=(height, 3.6))
     names = [[c.name for c in scores.design.components] for scores in (a, b)]
     looks, limits = colours_of(*names), extent(ranked[0] + ranked[1])
-    for axes, rows, label in zip(upper.subplots(1, 2), ranked, labels):
+    for axes, rows, label in zip(upper.subplots(1, 2), ranked, comparison.labels):
         draw_ranking(axes, rows, limits, f"{label}: group {group}", looks)
     patches = [
         Patch(facecolor=colour, hatch=hatch, edgecolor="white", lw=0, label=name)
@@ -123,15 +114,15 @@ def reward_mixer(
         for colour, hatch in [COMPONENT_LOOKS[look]]
     ]
     upper.legend(handles=patches, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    _draw_comparison(lower, comparison, labels)
+    _draw_comparison(lower, comparison)
     return figure
 
 
-def _draw_comparison(figure, comparison: DesignComparison, labels: Sequence[str]) -> None:
+def _draw_comparison(figure, comparison: DesignComparison) -> None:
     limits = reward_span(comparison)
     width = (limits[1] - limits[0]) / NUM_BINS
     panels = figure.subplots(1, 2, sharey=True)
-    for axes, report, label in zip(panels, (comparison.a, comparison.b), labels):
+    for axes, report, label in zip(panels, (comparison.a, comparison.b), comparison.labels):
         counts = reward_counts(report.rewards, comparison.truth, limits)
         places = [place for place, _, _ in counts]
         axes.bar(places, [n for _, n, _ in counts], width, color=style.INK, label="✓ right")

@@ -8,6 +8,7 @@ training on it leads to; nothing here is a prediction of that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,18 +62,21 @@ class DesignComparison:
     """Share of these pairs that the two designs order in opposite ways."""
     flips: tuple[Attempt, ...]
     """Attempts that one design makes more likely and the other less."""
+    labels: tuple[str, str] = ("a", "b")
+    """What the two designs are called."""
 
     def __repr__(self) -> str:
-        lines = [f"{'':24}{'a':>9}{'b':>9}"]
+        width = max(9, *(len(label) + 2 for label in self.labels))
+        lines = [" " * 24 + "".join(f"{label:>{width}}" for label in self.labels)]
         for label, name in (
             ("dead groups", "dead_share"),
             ("AUROC against the truth", "auroc"),
             ("paid minus true", "overpaid"),
         ):
             values = (getattr(self.a, name), getattr(self.b, name))
-            lines.append(f"{label:24}" + "".join(f"{v:9.3f}" for v in values))
+            lines.append(f"{label:24}" + "".join(f"{v:{width}.3f}" for v in values))
         counts = (len(self.a.paid_but_wrong), len(self.b.paid_but_wrong))
-        lines.append(f"{'paid but wrong':24}" + "".join(f"{n:9d}" for n in counts))
+        lines.append(f"{'paid but wrong':24}" + "".join(f"{n:{width}d}" for n in counts))
         lines.append(
             f"Kendall's tau {self.kendall_tau:.3f}, {self.discordant:.1%} of {self.num_pairs} "
             f"pairs in the opposite order, {len(self.flips)} advantages of the opposite sign"
@@ -88,6 +92,7 @@ def compare_designs(
     scale: Scale = "std",
     ddof: int = 1,
     paid_above: float = 0.0,
+    labels: Sequence[str] = ("a", "b"),
 ) -> DesignComparison:
     """What changes if the attempts are paid by one design and not by the other.
 
@@ -97,8 +102,9 @@ def compare_designs(
             known.
         scale, ddof: how rewards become advantages, as in `Scores.advantages`.
         paid_above: a wrong attempt counts as paid if its reward is more than this.
+        labels: what the two designs are called, in tables and pictures.
     Raises:
-        ValueError: if the attempts differ, or `truth` has another length.
+        ValueError: if the attempts differ, `truth` has another length, or there are not two labels.
     """
     if not (isinstance(scores_a, Scores) and isinstance(scores_b, Scores)):
         kinds = f"{type(scores_a).__name__} and {type(scores_b).__name__}"
@@ -119,7 +125,14 @@ def compare_designs(
     num_pairs, tau, discordant = _order(scores_a, a.rewards, b.rewards)
     flipped = _signs(a.advantages) * _signs(b.advantages) < 0
     flips = tuple(_attempts(scores_a, np.flatnonzero(flipped)))
-    return DesignComparison(a, b, right, num_pairs, tau, discordant, flips)
+    return DesignComparison(a, b, right, num_pairs, tau, discordant, flips, two_labels(labels))
+
+
+def two_labels(labels: Sequence[str]) -> tuple[str, str]:
+    """The labels of two designs. Raises ValueError if these are not two texts."""
+    if isinstance(labels, str) or len(labels) != 2:
+        raise ValueError(f"labels: expected two, one for each design, got {labels!r}")
+    return labels[0], labels[1]
 
 
 def _report(

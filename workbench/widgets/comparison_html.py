@@ -121,7 +121,7 @@ def part_words(part: RewardPart) -> str:
     return f"{part.name}: {part.raw:.3g} × {part.weight:g} = {part.weighted + 0.0:.3g}"
 
 
-def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
+def comparison_html(comparison: DesignComparison) -> str:
     """The numbers of two designs, and each one's rewards against the truth."""
     limits = reward_span(comparison)
     reports = (comparison.a, comparison.b)
@@ -130,9 +130,9 @@ def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
     bottom = max((n for rows in counts for _, _, n in rows), default=0)
     pictures = "".join(
         _histogram(rows, report, label, limits, max(top, 1), max(bottom, 1))
-        for rows, report, label in zip(counts, reports, labels)
+        for rows, report, label in zip(counts, reports, comparison.labels)
     )
-    head = "".join(f'<th><span class="num">{text(label)}</span></th>' for label in labels)
+    head = "".join(f'<th><span class="num">{text(label)}</span></th>' for label in comparison.labels)
     rows = "".join(
         f'<tr><td>{what}<span class="soft">: {meaning}</span></td>'
         f'<td><span class="num">{a}</span></td><td><span class="num">{b}</span></td></tr>'

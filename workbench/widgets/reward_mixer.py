@@ -16,11 +16,10 @@ import traitlets
 from matplotlib.figure import Figure
 
 from workbench import plots
-from workbench.plots.comparing import LABELS
 from workbench.plots.ranking import colours_of, rank_group
 from workbench.records import Group, StoredRun, Task
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign, Scores, compare_designs
-from workbench.rewards.comparing import Attempt
+from workbench.rewards.comparing import Attempt, two_labels
 from workbench.rewards.design import expect_design
 from workbench.widgets.attempt_list import AttemptList
 from workbench.widgets.comparison_html import comparison_html, rankings_html
@@ -32,6 +31,8 @@ from workbench.widgets.trajectory_viewer import TrajectoryViewer
 
 LISTINGS = ("paid but wrong", "paid but wrong by the other", "pushed in opposite directions")
 """What the list can show."""
+LABELS = ("this design", "the other")
+"""What the two designs are called unless told otherwise."""
 
 
 class RewardMixer(ipywidgets.VBox):
@@ -81,8 +82,7 @@ class RewardMixer(ipywidgets.VBox):
         against = design if against is None else against
         expect_design("design", design)
         expect_design("against", against)
-        if len(labels) != 2:
-            raise ValueError(f"labels: expected two, of this design and the other, got {labels!r}")
+        self.labels = two_labels(labels)
         if tasks is None and hasattr(groups, "tasks"):
             tasks = groups.tasks
             groups = groups.groups if stage is None else groups.groups(stage=stage)
@@ -100,9 +100,9 @@ class RewardMixer(ipywidgets.VBox):
         self._row = {place: row for row, place in enumerate(places)}
         names = [[c.name for c in one.components] for one in (design, against)]
         self._looks = colours_of(*names)
-        self.groups, self.labels = groups, tuple(labels)
-        self.mine = DesignControls(design, labels[0])
-        self.other = DesignControls(against, labels[1])
+        self.groups = groups
+        self.mine = DesignControls(design, self.labels[0])
+        self.other = DesignControls(against, self.labels[1])
         self.menus = MixerMenus(self._names())
         self.viewer = TrajectoryViewer(groups[0], tasks)
         self.list = AttemptList(LISTINGS, self._words)
@@ -148,7 +148,7 @@ class RewardMixer(ipywidgets.VBox):
 
     def figure(self) -> Figure:
         """The same as a still figure, for pages without a kernel."""
-        return plots.reward_mixer(*self._now, self._comparison, self.group, labels=self.labels)
+        return plots.reward_mixer(*self._now, self._comparison, self.group)
 
     def html(self) -> str:
         """The same as HTML, for pages without a kernel."""
@@ -218,7 +218,9 @@ class RewardMixer(ipywidgets.VBox):
     def _recompute(self) -> None:
         designs = (self.mine.design, self.other.design)
         self._now = tuple(scores.under(d) for scores, d in zip(self._scores, designs))
-        self._comparison = compare_designs(*self._now, self._truth, scale=self.scale)
+        self._comparison = compare_designs(
+            *self._now, self._truth, scale=self.scale, labels=self.labels
+        )
         self._draw()
 
     def _first(self) -> Attempt:
@@ -244,7 +246,7 @@ class RewardMixer(ipywidgets.VBox):
 
     def _draw(self) -> None:
         self._draw_group()
-        self._numbers.value = boxed(comparison_html(self._comparison, self.labels))
+        self._numbers.value = boxed(comparison_html(self._comparison))
         a, b = self._reports
         self.text = (
             f"{len(a.paid_but_wrong):,} of {len(self._truth):,} attempts are paid but wrong "
