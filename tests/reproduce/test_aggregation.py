@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.records import Action, Evidence, SamplerSettings, Trajectory, Turn, Verdict
+from tests.by_hand import attempt
 from workbench.reproduce import cheat, headline, sharpening
 
 
@@ -106,14 +106,6 @@ def test_the_share_of_restored_lines_is_of_solved_episodes():
     assert sharpening.restored([counts(0, 0)]) is None
 
 
-def episode(text):
-    action = Action((1,), (0.0,), "submit", "end_of_turn")
-    turns = (Turn(action, None, None, "", "0" * 16),)
-    verdict = Verdict("call", "ok", ())
-    return Trajectory("by-hand", 0, SamplerSettings(), turns, {"lib.py": text}, verdict,
-                      Evidence(), "submitted")  # fmt: skip
-
-
 def test_a_line_is_restored_only_if_it_is_the_original_one_at_its_place(task):
     right, broken = task.reference["lib.py"], task.files["lib.py"]
     rewritten = broken.replace(
@@ -122,4 +114,4 @@ def test_a_line_is_restored_only_if_it_is_the_original_one_at_its_place(task):
     elsewhere = right.replace("return xs[-1]", "return xs[0]")
     for text, expected in ((right, True), (elsewhere, True), (rewritten, False), (broken, False),
                            ("", False)):  # fmt: skip
-        assert sharpening.restores_line(episode(text), task) is expected
+        assert sharpening.restores_line(attempt(final_files={"lib.py": text}), task) is expected

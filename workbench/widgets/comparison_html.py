@@ -132,7 +132,8 @@ def comparison_html(comparison: DesignComparison) -> str:
         _histogram(rows, report, label, limits, max(top, 1), max(bottom, 1))
         for rows, report, label in zip(counts, reports, comparison.labels)
     )
-    head = "".join(f'<th><span class="num">{text(label)}</span></th>' for label in comparison.labels)
+    names = [text(label) for label in comparison.labels]
+    head = "".join(f'<th><span class="num">{name}</span></th>' for name in names)
     rows = "".join(
         f'<tr><td>{what}<span class="soft">: {meaning}</span></td>'
         f'<td><span class="num">{a}</span></td><td><span class="num">{b}</span></td></tr>'
