@@ -8,8 +8,7 @@ import pytest
 from workbench.bootstrap import SetupError
 from workbench.reproduce import reproduce
 from workbench.reproduce.single_turn import attempts_until, tied_share
-from workbench.reproduce.six_designs import formula, instructive
-from workbench.rewards import RewardDesign, all_pass, tampered, well_formed
+from workbench.reproduce.six_designs import instructive
 from workbench.runlog import load_run
 
 pytestmark = pytest.mark.slow
@@ -75,6 +74,7 @@ def test_a_price_on_turns(untrained, tmp_path, capsys):
     found = stored("turn-price", untrained, tmp_path)
     assert found["free"]["minus_free_over_seeds"]["estimate"] == 0.0
     assert 1 <= found["priced"]["turns"]["estimate"] <= 8
+    assert 0 <= found["priced-if-solved"]["solved"]["estimate"] <= 1
     assert "handed in" in capsys.readouterr().out
 
 
@@ -104,20 +104,6 @@ def test_six_designs_over_the_recorded_run(untrained, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "paid but wrong" in out and found["formulas"].keys() == found["designs"].keys()
     assert "visible tests    1\xa0×\xa0all_pass('visible_as_left')\n" in out
-
-
-def test_a_design_is_told_as_arithmetic():
-    design = RewardDesign(
-        tests=(all_pass("hidden"), 1.0), safe=(tampered, 0.0), style=(well_formed, 0.5)
-    )
-    gated = design.gate("style", needs="tests").gate("style", needs="safe", at_least=0.5)
-    assert formula(gated) == (
-        "1 × all_pass('hidden') + 0.5 × well_formed if all_pass('hidden') ≥ 1 and tampered ≥ 0.5"
-    )
-    assert formula(design.with_weights(tests=0).blockers("safe").normalised()) == (
-        "(0.5 × well_formed) / the sum of the weights; 0 where tampered < 1"
-    )
-    assert formula(design.with_weights(tests=-2, style=0)) == "- 2 × all_pass('hidden')"
 
 
 def test_the_attempts_shown_are_the_commonest_kind_and_those_least_like_it():
