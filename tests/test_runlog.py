@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from IPython.lib.pretty import pretty
 
 from workbench.records import (
     Action,
@@ -120,6 +121,8 @@ def test_what_a_cell_prints_of_a_run_fits_a_screen(log):
         "  rl   iterations 0 to 1: 2 groups, 2 trajectories, 2 solved, 6 tokens",
         f"  rft  iteration 0: {one}",
     ]
+    assert pretty(run.groups) == repr(run.groups)  # what a notebook's cell prints
+    assert pretty(run.iterations) == repr(run.iterations)
     log.append_metrics({"kind": "iteration", "stage": "rl"})
     assert repr(load_run(log.folder)).endswith("unknown, 3 rows of metrics, stages: rl)")
 
