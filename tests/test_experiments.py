@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from workbench.experiments import Arm, Comparison, compare
+from workbench.experiments.jobs import Job, prepare
 from workbench.learning import RLConfig, TrainConfig
 from workbench.policies import CausalLMPolicy, build_model, build_tokenizer
 from workbench.rewards import RewardDesign, turn_penalty
+from workbench.runlog import write_json
 from workbench.tasks import load_tasks
 
 
@@ -83,6 +85,19 @@ def test_what_cannot_work_is_refused_before_anything_starts(tmp_path, changes, m
     with pytest.raises(ValueError, match=message):
         compare(**wanted(**changes), folder=tmp_path / "all")
     assert not (tmp_path / "all").exists()
+
+
+def test_a_setting_that_is_off_voids_no_run_that_was_finished_before_there_was_one(tmp_path):
+    (task,) = load_tasks("bugfix", split="train", count=1)
+    job = Job(Arm("a", tasks=(task,)), 0, (task,), False, tmp_path / "a")
+    prepare(job)
+    stored = json.loads((job.folder / "job.json").read_text())
+    assert stored["config"]["rl"].pop("evidence") is None
+    write_json(job.folder / "job.json", stored)
+    prepare(job)
+    write_json(job.folder / "job.json", stored | {"greedy": True})
+    with pytest.raises(ValueError, match="expected the run of these settings"):
+        prepare(job)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +21,7 @@ from workbench.records import (
     Verdict,
     files_hash,
     from_json,
+    in_numbers,
     to_json,
 )
 
@@ -114,3 +116,17 @@ def test_values_of_turns_and_subsets_survive_json():
     subsets = (SubsetValue(0, (0,), 1.0), SubsetValue(0, (), 0.0))
     group = Group("bugfix/dev/0", "v", (trajectory(),), values, subsets)
     assert from_json(Group, json.loads(json.dumps(to_json(group)))) == group
+
+
+def test_a_group_and_its_attempts_print_as_a_line_each():
+    """By hand: three tokens a turn; what was never handed in is not solved."""
+    right, late = trajectory(), replace(trajectory(), stop_reason="max_turns")
+    unjudged = replace(right, verdict=Verdict("call", "unscorable", ()))
+    assert repr(late) == (
+        "Trajectory('bugfix/dev/0', 1 turn, 3 tokens, max_turns, verdict ok, "
+        "1 of 1 hidden tests passed)"
+    )
+    group = Group("bugfix/dev/0", "v", (right, late, unjudged))
+    assert repr(group) == "Group('bugfix/dev/0', 3 trajectories, 1 solved, 9 tokens)"
+    assert in_numbers([group, group]) == "2 groups, 6 trajectories, 2 solved, 18 tokens"
+    assert repr(Group("a", "v", (unjudged,))) == "Group('a', 1 trajectory, 3 tokens)"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from IPython.lib.pretty import pretty
 
 from workbench.records import (
     Action,
@@ -21,7 +22,7 @@ from workbench.records import (
     Turn,
     Verdict,
 )
-from workbench.runlog import RUNS, RunLog, StoredIteration, gzip_members, load_run
+from workbench.runlog import RUNS, RunLog, RunRecord, StoredIteration, gzip_members, load_run
 
 
 def stored(iteration, stage="rl"):
@@ -78,6 +79,52 @@ def test_groups_can_be_taken_by_place_stage_and_iteration(log):
     assert len(groups) == 3 and groups[0] == stored(0).groups[0] and groups[-1] == groups[2]
     assert groups(iteration=1) == list(stored(1).groups)
     assert len(groups(iteration=0)) == 2 and len(groups(iteration=0, stage="rft")) == 1
+    assert groups(stage="rl").places == (("rl", 0), ("rl", 1))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"stage": "nope"}, r"stage: expected one that was stored, \['rl', 'rft'\], got 'nope'"),
+        ({"iteration": 7}, r"iteration: expected one that was stored, \[0, 1\], got 7"),
+        ({"stage": "rft", "iteration": 1}, r"iteration: expected .*, \[0\], got 1"),
+    ],
+)
+def test_what_was_not_stored_is_answered_with_what_was(log, asked, said):
+    log.append_iteration(stored(0, stage="rft"))
+    with pytest.raises(ValueError, match=said):
+        load_run(log.folder).groups(**asked)
+
+
+def test_a_run_without_rollouts_says_so(tmp_path):
+    run = RunRecord(RunLog.create(tmp_path / "run", {}).folder)
+    assert repr(run.groups) == "0 groups, 0 trajectories, 0 tokens"
+    with pytest.raises(ValueError, match="stage: expected a run with rollouts"):
+        run.groups(stage="rl")
+
+
+def test_what_a_cell_prints_of_a_run_fits_a_screen(log):
+    """By hand: each stored iteration is one group of one attempt, solved, of three tokens."""
+    one = "1 group, 1 trajectory, 1 solved, 3 tokens"
+    run = load_run(log.folder)
+    assert repr(run.groups) == "2 groups, 2 trajectories, 2 solved, 6 tokens (stage 'rl')"
+    assert repr(run.iterations[0]) == f"StoredIteration('rl', 0, {one})"
+    log.append_iteration(stored(0, stage="rft"))
+    run = load_run(log.folder)
+    assert repr(run.groups).splitlines() == [
+        "3 groups, 3 trajectories, 3 solved, 9 tokens",
+        "  rl   2 groups, 2 trajectories, 2 solved, 6 tokens",
+        f"  rft  {one}",
+    ]
+    assert repr(run.iterations).splitlines() == [
+        "3 stored iterations",
+        "  rl   iterations 0 to 1: 2 groups, 2 trajectories, 2 solved, 6 tokens",
+        f"  rft  iteration 0: {one}",
+    ]
+    assert pretty(run.groups) == repr(run.groups)  # what a notebook's cell prints
+    assert pretty(run.iterations) == repr(run.iterations)
+    log.append_metrics({"kind": "iteration", "stage": "rl"})
+    assert repr(load_run(log.folder)).endswith("unknown, 3 rows of metrics, stages: rl)")
 
 
 @pytest.mark.parametrize("cut", [1, 7, 100, 400])

@@ -27,12 +27,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     command = functools.partial(commands.add_parser, allow_abbrev=False)
 
-    demo = command("demo", help="watch a policy learn to repair bugs")
-    demo.add_argument("--seed", type=int, default=0, help="seed of the whole run (default 0)")
-    demo.add_argument("--minutes", type=_minutes, help="fit the run into about this many minutes")
-    demo.add_argument("--cheat", action="store_true", help="reward a forgeable test; then repair")
-    demo.add_argument("--out", default=None, help="run folder (default runs/demo-SEED)")
-    demo.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    _demo_options(command("demo", help="watch a policy learn to repair bugs"))
 
     test = command("test", help="run the tests")
     test.add_argument("--fast", action="store_true", help="leave out tests marked slow")
@@ -68,6 +63,19 @@ def parser() -> argparse.ArgumentParser:
 
     command("setup", help="make the environment and stop")
     return top
+
+
+def _demo_options(demo: argparse.ArgumentParser) -> None:
+    demo.add_argument("--seed", type=int, default=0, help="seed of the whole run (default 0)")
+    demo.add_argument(
+        "--minutes",
+        type=_minutes,
+        help="fit the run into about this many minutes; two idle cores need at least about 2, with "
+        "--cheat 3, and a machine that needs more says so within seconds",
+    )
+    demo.add_argument("--cheat", action="store_true", help="reward a forgeable test; then repair")
+    demo.add_argument("--out", default=None, help="run folder (default runs/demo-SEED)")
+    demo.add_argument("--resume", action="store_true", help="go on with an interrupted run")
 
 
 def _minutes(text: str) -> float:

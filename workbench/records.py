@@ -344,6 +344,14 @@ class Trajectory:
         """Tokens the policy sampled, all turns together."""
         return sum(len(turn.action.ids) for turn in self.turns)
 
+    def __repr__(self) -> str:  # the whole of it fills many screens
+        hidden = _hidden_passed(self)
+        return (
+            f"Trajectory({self.task_id!r}, {_count(len(self.turns), 'turn')}, "
+            f"{_count(self.num_action_tokens, 'token')}, {self.stop_reason}, "
+            f"verdict {self.verdict.status}, {sum(hidden)} of {len(hidden)} hidden tests passed)"
+        )
+
 
 @dataclass(frozen=True)
 class Group:
@@ -362,6 +370,10 @@ class Group:
     agents_values: tuple[AgentsValue, ...] = ()
     """What an attempt is worth with stand-ins for some of its agents, where somebody has played
     it."""
+
+    def __repr__(self) -> str:
+        numbers = in_numbers([self]).removeprefix("1 group, ")
+        return f"Group({self.task_id!r}, {numbers})"
 
 
 @dataclass(frozen=True)
@@ -427,9 +439,38 @@ def groups_and_tasks(
     """
     if tasks is None:
         if not hasattr(groups, "tasks"):
-            raise ValueError("tasks: expected the tasks of these groups; only a run has its own")
+            raise ValueError(
+                f"tasks: expected the tasks of these groups, got none with {groups!r:.80}; only a "
+                "stored run (load_run) has its own: pass tasks=run.tasks"
+            )
         groups, tasks = groups.groups, groups.tasks
     return tuple(groups), {task.task_id: task for task in tasks}
+
+
+def in_numbers(groups: Iterable[Group]) -> str:
+    """Groups in a few words: how many, their trajectories, how many solved their task, tokens.
+
+    Solved means handed in, and every hidden test passed; where no hidden test was judged, nothing
+    is said about it.
+    """
+    groups = tuple(groups)
+    trajectories = [t for group in groups for t in group.trajectories]
+    words = [_count(len(groups), "group"), _count(len(trajectories), "trajectory")]
+    hidden = list(map(_hidden_passed, trajectories))
+    if any(hidden):
+        pairs = zip(trajectories, hidden)
+        solved = sum(t.stop_reason == "submitted" and bool(p) and all(p) for t, p in pairs)
+        words.append(f"{solved:,} solved")
+    return ", ".join([*words, _count(sum(t.num_action_tokens for t in trajectories), "token")])
+
+
+def _hidden_passed(trajectory: Trajectory) -> list[bool]:
+    return [o.status == "passed" for o in trajectory.verdict.outcomes if o.suite == "hidden"]
+
+
+def _count(number: int, what: str) -> str:
+    plural = what.removesuffix("y") + "ies" if what.endswith("y") else what + "s"
+    return f"{number:,} {what if number == 1 else plural}"
 
 
 @dataclass(frozen=True)

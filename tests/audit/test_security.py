@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.by_hand import attempt
 from workbench import load_tasks
 from workbench.audit import (
     KINDS,
@@ -13,7 +14,7 @@ from workbench.audit import (
     security_designs,
     what_it_pays,
 )
-from workbench.records import Evidence, SamplerSettings, Task, Trajectory, Verdict
+from workbench.records import Evidence, Task, Verdict
 from workbench.rewards import all_pass, new_findings, no_new_findings
 
 TASK = Task("t", "write f", "f", "a.py", {}, (), (), {"a.py": "def f(): pass\n"})
@@ -76,9 +77,7 @@ def test_on_the_whole_suite_no_new_high_finding_is_a_gate_that_stands_open(sandb
 
 def test_what_is_ours_to_blame_gets_no_reward():
     verdict = Verdict("call", "sandbox_error", ())
-    faulty = Trajectory(
-        "t", 0, SamplerSettings(), (), {}, verdict, Evidence(security=()), "submitted"
-    )
+    faulty = attempt(task_id="t", verdict=verdict, evidence=Evidence(security=()))
     for design in security_designs(WITHSTANDS, no_new_findings("security", "low")).values():
         assert design.score(faulty, TASK).total is None
 

@@ -1,4 +1,4 @@
-"""RewardMixer in a real Chromium: the keyboard moves a slider, a click opens a rollout."""
+"""RewardMixer in a real Chromium: the keyboard moves a slider, a click opens an attempt."""
 
 import time
 
@@ -29,7 +29,7 @@ def test_a_slider_moved_by_keyboard_redraws_and_a_click_opens_a_rollout(
     page, lab_on, run_all, see_text
 ):
     run_all(lab_on(NAME, nbformat.writes(NOTEBOOK)), NAME)
-    first = see_text(r"^[\d,]+ of 1,152 rollouts are paid but wrong")
+    first = see_text(r"^[\d,]+ of 1,152 attempts are paid but wrong")
     picture = page.locator(RANKING).inner_html()
 
     handle = page.locator(".jp-OutputArea-output .widget-slider .noUi-handle").nth(1)

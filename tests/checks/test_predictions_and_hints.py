@@ -13,12 +13,19 @@ from workbench import checks
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
-def test_a_missing_guess_gets_a_nudge_and_a_made_one_is_remembered(capsys):
+def test_a_missing_guess_gets_a_nudge_and_a_made_one_is_remembered(capsys, monkeypatch):
+    monkeypatch.delenv("WORKBENCH_FAST", raising=False)
     checks.predict("00-a", None)
     assert "no guess yet" in capsys.readouterr().out
     checks.predict("00-a", 30)
     checks.reveal("00-a", 58.8, " %")
     assert "00-a: 58.8 % (you guessed 30 %)" in capsys.readouterr().out
+
+
+def test_in_the_fast_size_an_answer_says_that_training_was_cut(capsys, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_FAST", "1")
+    checks.reveal("00-a", 3.1, " %")
+    assert "what was trained here means nothing" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,18 @@ def test_formulas_become_pictures_and_code_stays():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("fast", ["1", "0"])
+def test_a_hand_out_of_tiny_runs_says_so_at_its_top(
+    fast, folder, tmp_path, kernels_find_us, monkeypatch
+):
+    monkeypatch.setenv("WORKBENCH_FAST", fast)
+    for path in make_gallery(tmp_path / "out", folder=folder, tell=lambda text: None):
+        text = path.read_text("utf-8")
+        assert text.count('role="note"') == (fast == "1")
+    assert "<title>00 · Small</title>" in (tmp_path / "out" / "00_small.html").read_text("utf-8")
+
+
+@pytest.mark.slow
 def test_a_hand_out_shows_outputs_and_widgets_as_pictures(
     folder, tmp_path, write_notebook, kernels_find_us
 ):

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.records import (
-    Action,
-    Evidence,
-    Group,
-    SamplerSettings,
-    ToolCall,
-    Trajectory,
-    Turn,
-    Verdict,
-)
+from tests.by_hand import attempt
+from workbench.records import Action, Group, ToolCall, Turn
 
 
 def turn(after="w", command="ls", observation="", agent="solver", num_tokens=2):
@@ -26,16 +18,7 @@ def turn(after="w", command="ls", observation="", agent="solver", num_tokens=2):
 
 def trajectory(*turns):
     """One trajectory of these turns."""
-    return Trajectory(
-        task_id="by-hand",
-        seed=0,
-        sampler=SamplerSettings(),
-        turns=turns,
-        final_files={},
-        verdict=Verdict("call", "ok", ()),
-        evidence=Evidence(),
-        stop_reason="submitted",
-    )
+    return attempt(turns=turns)
 
 
 @pytest.fixture

@@ -8,12 +8,17 @@ import pytest
 
 from workbench.bootstrap import SetupError
 from workbench.demo import cheat, demo
-from workbench.demo.counts import counts_for, fixed_counts
+from workbench.demo.counts import (
+    cheat_counts_for,
+    counts_for,
+    fixed_counts,
+    timed_episode_s,
+)
 from workbench.demo.measured import table
 from workbench.demo.telling import attempt_in_words, row_in_words, run_folder
 from workbench.episodes import rollout
 from workbench.learning import RFTConfig, RLConfig, TrainConfig
-from workbench.policies import ScriptedPolicy
+from workbench.policies import ScriptedPolicy, open_policy
 from workbench.tasks import load_tasks
 
 SMALL = TrainConfig(
@@ -33,8 +38,37 @@ def test_minutes_become_counts_that_a_slower_machine_gets_fewer_of():
 
 
 def test_too_few_minutes_say_how_many_more_are_needed():
-    with pytest.raises(SetupError, match="expected at least about"):
+    # 0.05 s an episode: 30 + 70.4 s fixed, 25.6 s of RFT, 41 s of RL are three minutes
+    with pytest.raises(SetupError, match="expected at least about 3 on this machine"):
         counts_for(60, 0.05, TrainConfig())
+
+
+def test_minutes_become_iterations_of_each_cheating_run():
+    config = TrainConfig()
+    # 0.01 s an episode: 30 s, 20.48 s of RFT, 7.68 s of evaluation; 2.048 s an RL iteration
+    counts = cheat_counts_for(300, 0.01, config, num_test=256, num_arms=3)
+    assert counts == {"rl_iterations": int((300 - 30 - 20.48 - 7.68) / 3 / 2.048)}
+    with pytest.raises(SetupError, match="expected at least about 2 .* got 1;"):
+        cheat_counts_for(60, 0.01, config, num_test=256, num_arms=3)
+
+
+@pytest.mark.parametrize("run", [demo, cheat])
+def test_too_few_minutes_are_refused_before_the_base_is_evaluated(
+    run, tmp_path, monkeypatch, capsys
+):
+    def slow(*_):
+        return 10.0  # seconds an episode
+
+    monkeypatch.setattr(f"{run.__module__}.timed_episode_s", slow)
+    with pytest.raises(SetupError, match="--minutes: expected at least about .*, got 3;"):
+        run(minutes=3, out=tmp_path / "run", num_test=4)
+    assert not (tmp_path / "run").exists() and capsys.readouterr().out == ""
+
+
+@pytest.mark.slow
+def test_a_few_attempts_are_timed(sandbox):
+    policy, tasks = open_policy("tiny"), load_tasks("bugfix", "test", 40)
+    assert 0.0 < timed_episode_s(policy, tasks, sandbox, seed=0) < 60.0
 
 
 def test_counts_are_made_once_and_kept_for_a_resumed_run(tmp_path):

@@ -2,24 +2,17 @@
 
 import pytest
 
-from workbench.records import (
-    Action,
-    Evidence,
-    Group,
-    SamplerSettings,
-    TestOutcome,
-    Trajectory,
-    Turn,
-    Verdict,
-)
+from tests.by_hand import attempt, outcomes, turn
+from workbench.records import Evidence, Group, Verdict
 
 
 def _attempt(task, files):
-    turn = Turn(Action((7, 2), (-0.5, -0.1), "submit", "end_of_turn"), None, None, "", "0" * 16)
-    verdict = Verdict("call", "ok", (TestOutcome("hidden:1", "hidden", "passed"),))
-    files = {task.entry_file: files} if isinstance(files, str) else files
-    return Trajectory(
-        task.task_id, 0, SamplerSettings(), (turn,), files, verdict, Evidence(diff=""), "submitted"
+    return attempt(
+        task_id=task.task_id,
+        turns=(turn("submit"),),
+        final_files={task.entry_file: files} if isinstance(files, str) else files,
+        verdict=Verdict("call", "ok", outcomes(hidden="p")),
+        evidence=Evidence(diff=""),
     )
 
 

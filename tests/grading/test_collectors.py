@@ -224,7 +224,7 @@ def test_collectors_that_run_programs_need_a_sandbox_and_say_so(group_of):
         collect([group], [SIGN], "lint")
     with pytest.raises(ValueError, match="no task 'sign' among the 1 given"):
         collect([group], [SUM], ("lint",))
-    with pytest.raises(ValueError, match="only a run has its own"):
+    with pytest.raises(ValueError, match="only a stored run"):
         collect([group])
 
 

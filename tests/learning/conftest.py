@@ -3,17 +3,9 @@
 import pytest
 import torch
 
+from tests.by_hand import attempt, outcomes
 from workbench.policies import CausalLMPolicy, build_model, build_tokenizer
-from workbench.records import (
-    Action,
-    Evidence,
-    Group,
-    SamplerSettings,
-    TestOutcome,
-    Trajectory,
-    Turn,
-    Verdict,
-)
+from workbench.records import Action, Evidence, Group, Turn, Verdict
 from workbench.rewards import RewardDesign
 from workbench.tasks import load_tasks
 
@@ -68,17 +60,10 @@ def turn(ids, logprobs, new_ids, kept, text="ls", parse_error=None):
 
 def trajectory(turns, task_id="by-hand", *, hidden="pp", stop="submitted", tampered=()):
     """One trajectory by hand; "pw" are two hidden tests, of which the second failed."""
-    outcomes = tuple(
-        TestOutcome(f"hidden:{i}", "hidden", "passed" if letter == "p" else "wrong")
-        for i, letter in enumerate(hidden, 1)
-    )
-    return Trajectory(
+    return attempt(
         task_id=task_id,
-        seed=0,
-        sampler=SamplerSettings(),
         turns=tuple(turns),
-        final_files={},
-        verdict=Verdict("call", "ok", outcomes),
+        verdict=Verdict("call", "ok", outcomes(hidden=hidden)),
         evidence=Evidence(tampered=tampered),
         stop_reason=stop,
     )

@@ -2,14 +2,12 @@
 
 import pytest
 
+from tests.by_hand import attempt, outcomes
 from workbench.records import (
     Action,
     Evidence,
     Group,
-    SamplerSettings,
-    TestOutcome,
     ToolCall,
-    Trajectory,
     Turn,
     Verdict,
 )
@@ -54,19 +52,12 @@ def turn(command):
 
 def make_episode(commands, passed=6, task_id="bugfix:1", edited_tests=False):
     """A trajectory with these commands, of which `passed` of 6 hidden tests passed."""
-    hidden = tuple(
-        TestOutcome(f"hidden:{i}", "hidden", "passed" if i < passed else "wrong") for i in range(6)
-    )
-    visible = "passed" if edited_tests or passed == 6 else "wrong"
-    left = (TestOutcome("visible:1", "visible_as_left", visible),)
+    hidden, visible = "p" * passed + "w" * (6 - passed), "p" if edited_tests or passed == 6 else "w"
     touched = any(command.startswith("edit") for command in commands)
-    return Trajectory(
+    return attempt(
         task_id=task_id,
-        seed=0,
-        sampler=SamplerSettings(),
         turns=tuple(turn(command) for command in commands),
-        final_files={},
-        verdict=Verdict("call", "ok", hidden + left),
+        verdict=Verdict("call", "ok", outcomes(hidden=hidden, visible_as_left=visible)),
         evidence=Evidence(
             DIFF if touched else "",
             ("lib.py",) if touched else (),

@@ -51,6 +51,7 @@ def test_a_ranking_is_in_order_of_reward_and_equals_share_a_place(scored):
     ranked = rank_group(scored[1], comparison.b, comparison.truth, 0)
     assert [one.trajectory for one in ranked] == [2, 0, 1, 3]
     assert extent(ranked) == (-3.0, 2.0)
+    assert str(span([1.0, 2.0])) == "(0.0, 2.0)"  # not -0.0, which is written as -0
 
 
 def test_a_stacked_bar_adds_to_the_right_and_takes_to_the_left():
@@ -95,8 +96,8 @@ def test_the_numbers_come_as_words_and_what_is_not_known_as_a_dash(scored):
 
 
 def test_the_stills_show_rows_bars_and_numbers(scored):
-    comparison = compare_designs(*scored)
-    figure = plots.reward_mixer(*scored, comparison, 0, labels=("mine", "yours"))
+    comparison = compare_designs(*scored, labels=("mine", "yours"))
+    figure = plots.reward_mixer(*scored, comparison, 0)
     upper, lower = figure.subfigs
     labels = [text.get_text() for text in upper.axes[1].get_yticklabels()]
     assert labels == ["#2 ✗ wrong", "#0 ✓ right", "#1 ✗ wrong", "#3 ✓ right"]
@@ -105,5 +106,5 @@ def test_the_stills_show_rows_bars_and_numbers(scored):
     assert "no reward" in [text.get_text() for text in upper.axes[0].texts]
     assert "paid but wrong: 2 | 1" in lower.get_supxlabel()
     figure = plots.designs(comparison)
-    assert [axes.get_title("left") for axes in figure.axes] == ["this design", "the other"]
+    assert [axes.get_title("left") for axes in figure.axes] == ["mine", "yours"]
     figure.savefig("/dev/null", format="png")

@@ -2,8 +2,11 @@
 
 import pytest
 
-from workbench.records import Action, Evidence, SamplerSettings, Trajectory, Turn, Verdict
-from workbench.reproduce import cheat, headline, sharpening
+from tests.by_hand import TASK, attempt, outcomes, turn
+from workbench.records import Evidence, Verdict
+from workbench.reproduce import cheat, headline, sharpening, turn_price
+from workbench.reproduce.six_designs import formula
+from workbench.rewards import RewardDesign, all_pass, tampered, well_formed
 
 
 def stage(sampled, greedy):
@@ -106,14 +109,6 @@ def test_the_share_of_restored_lines_is_of_solved_episodes():
     assert sharpening.restored([counts(0, 0)]) is None
 
 
-def episode(text):
-    action = Action((1,), (0.0,), "submit", "end_of_turn")
-    turns = (Turn(action, None, None, "", "0" * 16),)
-    verdict = Verdict("call", "ok", ())
-    return Trajectory("by-hand", 0, SamplerSettings(), turns, {"lib.py": text}, verdict,
-                      Evidence(), "submitted")  # fmt: skip
-
-
 def test_a_line_is_restored_only_if_it_is_the_original_one_at_its_place(task):
     right, broken = task.reference["lib.py"], task.files["lib.py"]
     rewritten = broken.replace(
@@ -122,4 +117,39 @@ def test_a_line_is_restored_only_if_it_is_the_original_one_at_its_place(task):
     elsewhere = right.replace("return xs[-1]", "return xs[0]")
     for text, expected in ((right, True), (elsewhere, True), (rewritten, False), (broken, False),
                            ("", False)):  # fmt: skip
-        assert sharpening.restores_line(episode(text), task) is expected
+        assert sharpening.restores_line(attempt(final_files={"lib.py": text}), task) is expected
+
+
+def test_a_design_is_told_as_arithmetic():
+    design = RewardDesign(
+        tests=(all_pass("hidden"), 1.0), safe=(tampered, 0.0), style=(well_formed, 0.5)
+    )
+    gated = design.gate("style", needs="tests").gate("style", needs="safe", at_least=0.5)
+    assert formula(gated) == (
+        "1 × all_pass('hidden') + 0.5 × well_formed if all_pass('hidden') ≥ 1 and tampered ≥ 0.5"
+    )
+    assert formula(design.with_weights(tests=0).blockers("safe").normalised()) == (
+        "(0.5 × well_formed) / the sum of the weights; 0 where tampered < 1"
+    )
+    assert formula(design.with_weights(tests=-2, style=0)) == "- 2 × all_pass('hidden')"
+
+
+def test_behind_the_gate_a_failure_pays_for_no_turn_and_a_success_does():
+    """By hand: eight turns cost half of what solving pays; four cost nothing."""
+    paid = {
+        name: [
+            design.score(
+                attempt(
+                    turns=(turn(),) * num_turns,
+                    verdict=Verdict("call", "ok", outcomes(hidden=hidden)),
+                    evidence=Evidence(tampered=()),
+                ),
+                TASK,
+            ).total
+            for hidden, num_turns in (("pp", 4), ("pp", 8), ("pw", 4), ("pw", 8))
+        ]
+        for name, design in turn_price.DESIGNS.items()
+    }
+    assert paid["free"] == [1.0, 1.0, 0.0, 0.0]
+    assert paid["priced"] == [1.0, 0.5, 0.0, -0.5]
+    assert paid["priced-if-solved"] == [1.0, 0.5, 0.0, 0.0]

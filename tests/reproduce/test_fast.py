@@ -74,6 +74,7 @@ def test_a_price_on_turns(untrained, tmp_path, capsys):
     found = stored("turn-price", untrained, tmp_path)
     assert found["free"]["minus_free_over_seeds"]["estimate"] == 0.0
     assert 1 <= found["priced"]["turns"]["estimate"] <= 8
+    assert 0 <= found["priced-if-solved"]["solved"]["estimate"] <= 1
     assert "handed in" in capsys.readouterr().out
 
 
@@ -100,7 +101,9 @@ def test_six_designs_over_the_recorded_run(untrained, tmp_path, capsys):
     assert found["designs"]["hidden tests"]["auroc"] == 1.0
     insecure = found["attempts"][-2]["paid"]
     assert insecure[2] == 1.0 and insecure[5] == 0.0  # it works, and a scan sees it
-    assert "paid but wrong" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "paid but wrong" in out and found["formulas"].keys() == found["designs"].keys()
+    assert "visible tests    1\xa0×\xa0all_pass('visible_as_left')\n" in out
 
 
 def test_the_attempts_shown_are_the_commonest_kind_and_those_least_like_it():

@@ -1,4 +1,4 @@
-"""Two designs on the same rollouts, every number worked out by hand."""
+"""Two designs on the same attempts, every number worked out by hand."""
 
 from dataclasses import replace
 
@@ -101,10 +101,10 @@ def test_other_scales_reach_the_advantages(groups, task):
 
 def test_scores_of_other_rollouts_are_refused(groups, task):
     a, b = Scores.of(groups, [task], NAIVE), Scores.of(groups[:1], [task], HONEST)
-    with pytest.raises(ValueError, match="same rollouts, got 8 of 2 groups and 4 of 1 groups"):
+    with pytest.raises(ValueError, match="same attempts, got 8 of 2 groups and 4 of 1 groups"):
         compare_designs(a, b)
     swapped = Scores.of(groups[::-1], [task], HONEST)
-    with pytest.raises(ValueError, match="same rollouts"):
+    with pytest.raises(ValueError, match="same attempts"):
         compare_designs(a, swapped)
 
 
@@ -115,8 +115,13 @@ def test_designs_are_no_scores_and_the_error_says_how_to_make_them():
 
 def test_what_a_cell_shows_of_scores_and_of_a_comparison_is_short(groups, task):
     scores = Scores.of(groups, [task], HONEST)
-    assert repr(scores) == "Scores of 8 rollouts in 2 groups: tests, tampering"
-    assert repr(compare(groups, task)) == str(compare(groups, task))
+    assert repr(scores) == "Scores of 8 attempts in 2 groups: tests, tampering"
+    lines = repr(compare(groups, task, labels=("naive", "an honest one"))).splitlines()
+    assert lines[0].split() == ["naive", "an", "honest", "one"]
+    assert lines[1].split() == ["dead", "groups", "0.500", "0.500"]
+    assert len({len(line) for line in lines[:5]}) == 1  # columns stand below their labels
+    with pytest.raises(ValueError, match="labels: expected two, one for each design, got 'ab'"):
+        compare(groups, task, labels="ab")
 
 
 def test_a_suite_that_was_never_run_is_no_truth(groups, task):

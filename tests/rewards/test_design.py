@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from workbench.credit import group_advantages
-from workbench.rewards import RewardDesign, all_pass, tampered, totals, turn_penalty
+from workbench.rewards import RewardDesign, Scores, all_pass, tampered, totals, turn_penalty
 
 NAIVE = RewardDesign(tests=(all_pass("visible_as_left"), 1.0))
 HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
@@ -79,6 +79,27 @@ def test_a_stored_run_is_scored_with_its_own_tasks(make_trajectory, make_group, 
     assert HONEST.score_many(Run())["reward"].tolist() == [1.0]
     with pytest.raises(ValueError, match="tasks: expected the tasks of these groups"):
         HONEST.score_many(Run.groups)
+
+
+def test_the_table_of_a_stored_run_says_where_in_it_a_row_stands(make_trajectory, make_group, task):
+    class Groups(list):
+        places = (("rft", 3), ("rl", 0))
+
+    class Run:
+        groups = Groups([make_group(make_trajectory()), make_group(*[make_trajectory()] * 2)])
+        tasks = [task]
+
+    table = HONEST.score_many(Run())
+    assert table.columns[:3].tolist() == ["stage", "iteration", "group"]
+    assert table["stage"].tolist() == ["rft", "rl", "rl"]
+    assert table["iteration"].tolist() == [3, 0, 0]
+    assert table.equals(HONEST.score_many(Run.groups, [task]))
+    assert "stage" not in HONEST.score_many(list(Run.groups), [task])
+
+
+def test_what_is_no_design_is_not_scored(make_trajectory, make_group, task):
+    with pytest.raises(ValueError, match="design: expected a RewardDesign, got 'hidden'"):
+        Scores.of([make_group(make_trajectory())], [task], "hidden")
 
 
 def test_totals_mark_what_is_left_out_and_fill_short_groups(make_trajectory, make_group, task):

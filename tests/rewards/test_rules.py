@@ -132,30 +132,40 @@ def test_a_design_with_rules_prints_as_the_code_that_makes_it():
 
 
 TWO = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
+THREE = RewardDesign(tests=(fixed(1.0), 1.0), style=(fixed(1.0), 0.5), intact=(fixed(1.0), 0.0))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda: TWO.gate("style", needs="tests"), "no component 'style' in this design; it has"),
-        (lambda: TWO.gate("tampering", needs="style"), "no component 'style'"),
-        (lambda: TWO.gate("tests", needs="tests"), "cannot be behind a gate itself"),
+        (
+            lambda: TWO.gate("style", needs="tests"),
+            r"gate: expected a component of this design, one of \['tests', 'tampering'\], got 'sty",
+        ),
+        (lambda: TWO.gate("tampering", needs="style"), "got 'style'"),
+        (lambda: TWO.gate("tests", needs="tests"), "got 'tests' itself; to pay nothing"),
         (
             lambda: TWO.gate("tests", needs="tampering").blockers("tests"),
-            "'tests' is a blocker and cannot be behind a gate",
+            "blockers: expected a component that always counts, got 'tests', which counts only if "
+            "tampering ≥ 1; let 'tampering' block as well, or leave out the gate on 'tests'",
+        ),
+        (
+            lambda: THREE.gate("style", needs="tests").gate("tests", needs="intact"),
+            "gate on 'style': expected a component that always counts, got 'tests', which counts "
+            "only if intact ≥ 1; put 'style' behind both gates, needs='tests' and 'intact', and",
         ),
         (lambda: TWO.gate("tampering", needs="tests", at_least=None), "finite number as at_least"),
-        (lambda: TWO.blockers("style"), "blockers: no component 'style'"),
+        (lambda: TWO.blockers("style"), "blockers: expected a component of this design, one of"),
         (lambda: TWO.blockers("tests", at_least=float("nan")), "finite number as at_least"),
         (lambda: TWO.normalised(), "expected weights of 0 or more"),
         (lambda: TWO.with_weights(tests=0, tampering=0).normalised(), "one above 0"),
-        (lambda: TWO.with_weights(style=1.0), "no component 'style'"),
+        (lambda: TWO.with_weights(style=1.0), "with_weights: expected a component"),
         (lambda: TWO.with_weights(tests=float("inf")), "finite number as weight"),
-        (lambda: RewardDesign(tests=(tampered, 1.0), optional=("lint",)), "optional: no component"),
+        (lambda: RewardDesign(tests=(tampered, 1.0), optional=("lint",)), "optional: expected a"),
         (lambda: RewardDesign(tests=(tampered, 1.0), optional="tests"), "expected a tuple of name"),
         (
             lambda: RewardDesign(tests=(tampered, 1.0), optional=("tests",)).blockers("tests"),
-            "'tests' is a blocker and cannot be optional",
+            "blockers: expected a component that is always judged, got 'tests', which is optional",
         ),
         (lambda: RewardDesign(tests=(all_pass, 1.0)), r"call it with its settings: tests=\(all_p"),
     ],

@@ -129,7 +129,7 @@ def changed(**entry):
         (changed(args=[1, 2, 3]), "component 'tests': its settings do not fit: all_pass.. takes"),
         (changed(kwargs={"wait": 1}), "its settings do not fit: all_pass.. got an unexpected"),
         (changed(args=[{"x": 1}]), "its settings do not fit: expected a known tag"),
-        (changed(gates=[{"needs": "gone"}]), "no component 'gone'"),
+        (changed(gates=[{"needs": "gone"}]), "gate: expected a component of this design"),
     ],
 )
 def test_stored_text_that_is_no_design_is_refused(stored, message):

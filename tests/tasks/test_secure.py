@@ -2,10 +2,11 @@
 
 import pytest
 
+from tests.by_hand import HALVE
 from workbench.grading import grade
 from workbench.records import Task, from_json, to_json
 from workbench.tasks import load_tasks, save_tasks
-from workbench.tasks.problem import Wrong, case, problem
+from workbench.tasks.problem import Wrong, problem
 from workbench.tasks.secure import insecure_solutions
 
 TASKS = load_tasks("secure")
@@ -83,13 +84,6 @@ def test_load_tasks_gives_them_and_knows_no_split(tmp_path):
     assert from_json(Task, to_json(TASKS[0])) == TASKS[0]
 
 
-HALVE = dict(
-    topic="numbers", level=1, skills="division",
-    statement="Write halve(number): number divided by two, rounded down.",
-    reference="def halve(number):\n    return number // 2",
-    visible=[case(4, want=2), case(10, want=5)],
-    hidden=[case(0, want=0), case(7, want=3), case(-3, want=-2), case(1, want=0), case(9, want=4)],
-)  # fmt: skip
 ODD = Wrong("odd numbers", [2, 3, 4, 5], {"number // 2": "-(-number // 2)"})
 TEXT = Wrong("text", [], {"number // 2": "eval(f'({number}) // 2')"}, open_to=[1])
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.by_hand import HALVE
 from workbench.grading import grade, grade_many
 from workbench.records import Task, from_json, to_json
 from workbench.tasks import load_tasks, save_tasks
@@ -116,22 +117,17 @@ def test_the_suite_survives_a_file(tmp_path):
     assert from_json(Task, to_json(TASKS[0])) == TASKS[0]
 
 
-HALVE = dict(
-    topic="numbers", level=1, skills="division",
-    statement="Write halve(number): number divided by two, rounded down.",
-    reference="def halve(number):\n    return number // 2",
-    visible=[case(4, want=2), case(10, want=5)],
-    hidden=[case(0, want=0), case(7, want=3), case(-3, want=-2), case(1, want=0), case(9, want=4)],
+WRONG = dict(
     wrong=[
         Wrong("odd numbers", [2, 3, 4, 5], {"number // 2": "-(-number // 2)"}),
         Wrong("negative numbers", [3], {"number // 2": "int(number / 2)"}),
     ],
     hack="return 2 if number == 4 else 5",
-)  # fmt: skip
+)
 
 
 def test_a_mistake_is_the_reference_with_a_piece_replaced():
-    task = problem("halve", **HALVE)
+    task = problem("halve", **HALVE, **WRONG)
     assert task.wrong[1].files["solution.py"] == "def halve(number):\n    return int(number / 2)\n"
     assert task.wrong[1].fails == ("hidden:3",)
     assert task.known_hacks[1]["solution.py"].startswith("def halve(number):\n    return 2 if")
@@ -143,14 +139,14 @@ def test_a_mistake_is_the_reference_with_a_piece_replaced():
         ({"level": 4}, r"expected one of \[1, 2, 3\], got 4"),
         ({"visible": [case(4, want=2)]}, "2 to 4 visible cases"),
         ({"visible": [case(4, want=2), case(7, want=3)]}, "every call once"),
-        ({"wrong": HALVE["wrong"][:1] * 2}, "every weak spot once"),
-        ({"wrong": HALVE["wrong"][:1] + [Wrong("zero", [6], "def halve(n): 0")]}, "1 to 5"),
-        ({"wrong": HALVE["wrong"][:1] + [Wrong("zero", [], "def halve(n): 0")]}, "1 to 5"),
-        ({"wrong": HALVE["wrong"][:1] + [Wrong("zero", [1], {"divide": "x"})]}, "found it 0 times"),
-        ({"wrong": HALVE["wrong"][:1] + [Wrong("zero", [1], "def half(n): 0")]}, "function halve"),
+        ({"wrong": WRONG["wrong"][:1] * 2}, "every weak spot once"),
+        ({"wrong": WRONG["wrong"][:1] + [Wrong("zero", [6], "def halve(n): 0")]}, "1 to 5"),
+        ({"wrong": WRONG["wrong"][:1] + [Wrong("zero", [], "def halve(n): 0")]}, "1 to 5"),
+        ({"wrong": WRONG["wrong"][:1] + [Wrong("zero", [1], {"divide": "x"})]}, "found it 0 times"),
+        ({"wrong": WRONG["wrong"][:1] + [Wrong("zero", [1], "def half(n): 0")]}, "function halve"),
         ({"reference": "def halve(number)\n    return 2"}, "expected Python"),
     ],
 )
 def test_a_problem_that_contradicts_itself_is_refused(change, message):
     with pytest.raises(ValueError, match=f"halve.*{message}"):
-        problem("halve", **{**HALVE, **change})
+        problem("halve", **{**HALVE, **WRONG, **change})

@@ -2,52 +2,20 @@
 
 import pytest
 
-from workbench.records import (
-    Action,
-    Evidence,
-    Finding,
-    Group,
-    SamplerSettings,
-    Task,
-    TestOutcome,
-    ToolCall,
-    Trajectory,
-    Turn,
-    Verdict,
-)
-
-TASK = Task(
-    task_id="by-hand",
-    statement="fix f",
-    entry_point="f",
-    entry_file="lib.py",
-    files={"lib.py": "def f(xs):\n    return 0\n"},
-    visible=(),
-    hidden=(),
-    reference={},
-)
+from tests.by_hand import TASK, attempt, outcomes, turn
+from workbench.records import Evidence, Finding, Group, ToolCall, Verdict
 
 
 def make(hidden, as_left, tampered=(), *, said="submit", seen="", **changes):
     """An attempt at TASK; "ppw" are three tests, of which the last one failed."""
-    outcomes = [
-        TestOutcome(f"{suite}:{i}", suite, "passed" if letter == "p" else "wrong", "got 1 want 2")
-        for suite, letters in (("hidden", hidden), ("visible_as_left", as_left))
-        for i, letter in enumerate(letters, 1)
-    ]
-    call = ToolCall(*said.partition(" ")[::2])
-    turn = Turn(Action((7, 2), (-0.5, -0.1), said, "end_of_turn"), call, None, seen, "0" * 16)
+    found = outcomes("got 1 want 2", hidden=hidden, visible_as_left=as_left)
     values = {
-        "task_id": TASK.task_id,
-        "seed": 0,
-        "sampler": SamplerSettings(),
-        "turns": (turn,),
+        "turns": (turn(said, ToolCall(*said.partition(" ")[::2]), seen),),
         "final_files": TASK.files,
-        "verdict": Verdict("call", "ok", tuple(outcomes)),
+        "verdict": Verdict("call", "ok", found),
         "evidence": Evidence(diff="-return 0\n+return 1\n", tampered=tampered),
-        "stop_reason": "submitted",
     }
-    return Trajectory(**values | changes)
+    return attempt(**values | changes)
 
 
 @pytest.fixture

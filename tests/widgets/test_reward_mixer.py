@@ -7,6 +7,7 @@ import pytest
 import traitlets
 
 from workbench.rewards import Gate, RewardDesign, all_pass, pass_fraction, tampered
+from workbench.runlog import load_run
 from workbench.widgets import RewardMixer
 from workbench.widgets.reward_mixer import LISTINGS
 
@@ -31,7 +32,7 @@ def test_the_numbers_are_those_of_the_small_run_by_hand(mixer):
     assert a.dead_share == b.dead_share == 0.5
     assert a.overpaid == pytest.approx(6.5 / 8 - 5 / 8)
     assert mixer.text == (
-        "2 of 8 rollouts are paid but wrong (the other: 0); 50% of the groups teach nothing (50%)."
+        "2 of 8 attempts are paid but wrong (the other: 0); 50% of the groups teach nothing (50%)."
     )
 
 
@@ -40,7 +41,7 @@ def test_a_moved_slider_changes_rewards_picture_sentence_list_and_viewer(mixer):
     before = mixer._rankings.value, mixer._numbers.value
     slider(mixer, "tampering").value = -1.0
     assert mixer.comparison.a.rewards.tolist() == [1, 0.5, 0, 0, 1, 1, 1, 1]
-    assert mixer.text.startswith("1 of 8 rollouts are paid but wrong")
+    assert mixer.text.startswith("1 of 8 attempts are paid but wrong")
     assert mixer._rankings.value != before[0] and mixer._numbers.value != before[1]
     assert mixer.listed == ((0, 1),) and len(mixer.list._select.options) == 1
     assert "1 × -1 = -1" in mixer.viewer._reward.value
@@ -84,7 +85,7 @@ def test_ranking_rows_are_in_order_of_reward_with_truth_and_advantage_in_words(m
 def test_a_scale_may_be_chosen_and_only_one_that_exists(mixer):
     mixer.scale = "leave_one_out"
     assert mixer.comparison.a.advantages[0] == pytest.approx(1 - 1.5 / 3)
-    assert mixer._scale_menu.value == "leave_one_out"
+    assert mixer.menus.scale == "leave_one_out"
     with pytest.raises(traitlets.TraitError):
         mixer.scale = "sum"
 
@@ -101,14 +102,14 @@ def test_a_listed_rollout_opens_below_and_its_group_with_it(mixer):
 
 def test_the_list_can_show_what_the_other_pays_and_what_is_pushed_apart(mixer):
     mixer.listing = LISTINGS[1]
-    assert mixer.listed == () and mixer.list._more.value == "0 rollouts"
+    assert mixer.listed == () and mixer.list._more.value == "0 attempts"
     mixer.listing = LISTINGS[2]  # paid above the mean by one design, below it by the other
     assert mixer.listed == ((0, 2),)
 
 
 @pytest.mark.parametrize("wrong", [(0, 4), (2, 0), (-1, 0)])
 def test_a_selection_that_does_not_exist_is_refused(mixer, wrong):
-    with pytest.raises(traitlets.TraitError, match="one of the 8 rollouts"):
+    with pytest.raises(traitlets.TraitError, match="one of the 8 attempts"):
         mixer.selected = wrong
     with pytest.raises(traitlets.TraitError, match="expected 0 to 1"):
         mixer.group = 2
@@ -143,10 +144,10 @@ def test_rules_may_be_set_from_code(mixer):
 @pytest.mark.parametrize(
     ("trait", "value", "said"),
     [
-        ("weights", {"test": 1.0}, "no component 'test'"),
+        ("weights", {"test": 1.0}, "expected one of .*, got 'test'"),
         ("weights", {"tests": float("nan")}, "finite number"),
         ("off", ("tests", "tampering"), "at least one"),
-        ("gates", {"tests": "tests"}, "cannot be behind a gate"),
+        ("gates", {"tests": "tests"}, "expected 'tests' to need another component"),
         ("gates", {"tests": 1.0}, "expected gates or"),
     ],
 )
@@ -161,9 +162,14 @@ def test_a_control_that_contradicts_another_goes_back_and_says_why(mixer):
     rows["tampering"].gates.value = (Gate("tests"),)
     rows["tests"].gates.value = (Gate("tampering"),)
     assert rows["tests"].gates.value == ()
-    assert "cannot be behind a gate" in mixer.mine.message
+    assert "expected a component that always counts" in mixer.mine.message
     rows["tests"].slider.value = 0.5
     assert mixer.mine.message == "" and mixer.weights["tests"] == 0.5
+
+
+def test_what_a_browser_makes_of_a_twentieth_is_a_twentieth(mixer):
+    slider(mixer, "tests").value = 0.04999999999999982
+    assert mixer.weights["tests"] == mixer.mine._rows["tests"].box.value == 0.05
 
 
 def test_a_weight_beyond_the_slider_widens_it(mixer):
@@ -229,6 +235,24 @@ def test_groups_need_tasks_and_there_must_be_some(groups, task):
         RewardMixer([], NAIVE, tasks=[task])
     with pytest.raises(ValueError, match="stage"):
         RewardMixer(groups, NAIVE, tasks=[task], stage="base")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"against": "nope"}, "against: expected a RewardDesign, got 'nope'; for example"),
+        ({"design": all_pass("hidden")}, "design: expected a RewardDesign, got all_pass"),
+        ({"labels": ("mine",)}, r"labels: expected two, one for each design, got \('mi"),
+    ],
+)
+def test_what_is_no_design_or_no_pair_of_labels_is_named(groups, task, wrong, said):
+    with pytest.raises(ValueError, match=said):
+        RewardMixer(**{"groups": groups, "design": NAIVE, "tasks": [task]} | wrong)
+
+
+def test_a_stage_that_the_run_lacks_is_answered_with_those_it_has():
+    with pytest.raises(ValueError, match="expected one that was stored, .*'halfway'.*got 'nope'"):
+        RewardMixer(load_run("bugfix-before-after"), NAIVE, stage="nope")
 
 
 def test_stills_are_there_for_pages_without_a_kernel(mixer):

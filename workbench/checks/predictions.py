@@ -13,6 +13,7 @@ import numpy as np
 from workbench.checks.comparing import shown
 from workbench.checks.memory import guesses, say, truths
 from workbench.checks.questions import Question, find
+from workbench.fast_mode import is_fast
 
 
 def predict(question: str, guess: Any) -> None:
@@ -29,12 +30,13 @@ def predict(question: str, guess: Any) -> None:
 
 
 def reveal(question: str, truth: Any, unit: str = "") -> None:
-    """Print what came out beside what was guessed."""
+    """Print what came out beside what was guessed; in the fast size, that training was cut."""
     truths[question] = truth
     told = f"{truth:.3g}" if isinstance(truth, float) else shown(truth)
     guess = guesses.get(question)
     words = "you made no guess" if guess is None else f"you guessed {shown(guess)}{unit}"
-    say(question, f"{told}{unit} ({words})")
+    cut = "; fast size: what was trained here means nothing" if is_fast() else ""
+    say(question, f"{told}{unit} ({words}{cut})")
 
 
 def _nudge(question: Question | None, guess: Any) -> str:

@@ -24,6 +24,7 @@ from workbench.classroom.notebooks import (
     make_folder,
     read_notebook,
 )
+from workbench.fast_mode import is_fast
 
 TEMPLATE = """
 {%- extends 'lab/index.html.j2' -%}
@@ -36,6 +37,13 @@ TEMPLATE = """
 {%- endblock html_head_css -%}
 """
 """nbconvert's page without its scripts (require.js, MathJax, Mermaid, widgets)."""
+BANNER = (
+    '<p role="note" style="border: 3px solid #D55E00; padding: .6em 1em; font-weight: 600">Made '
+    "with tiny runs (WORKBENCH_FAST=1), to see that everything works. What was trained here and "
+    "every number that follows from it mean nothing; make the hand-out again at full size before "
+    "you give it to anyone.</p>\n\n"
+)
+"""What stands at the top of a hand-out that was made in the fast size."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -50,16 +58,17 @@ def make_gallery(
     The size of the runs is `budget`'s decision (WORKBENCH_FAST). Raises ClassroomError naming the
     notebook and the cell if one fails; hand-outs finished before it stay.
     """
-    out, made = Path(out), []
+    out, made, banner = Path(out), [], BANNER if is_fast() else ""
     make_folder(out)
     for path in find_notebooks(names, folder):
         tell(f"{path.stem} ...")
         notebook = executed(path)
         title = notebook.cells[0].source.split("\n")[0].lstrip("# ")
+        notebook.cells[0].source = banner + notebook.cells[0].source
         made.append(out / f"{path.stem}.html")
         made[-1].write_text(page(notebook, title, path.parent), "utf-8")
     made.append(out / "index.html")
-    made[-1].write_text(_index(sorted(out.glob("*.html"))), "utf-8")
+    made[-1].write_text(_index(sorted(out.glob("*.html")), banner), "utf-8")
     return made
 
 
@@ -143,10 +152,10 @@ def _replace(output: Any, found: dict[str, str] | None) -> None:
     output.data = {"text/html": f"<figure>{picture}<figcaption>{text}</figcaption></figure>"}
 
 
-def _index(pages: Sequence[Path]) -> str:
+def _index(pages: Sequence[Path], banner: str) -> str:
     names = [path.stem for path in pages if path.name != "index.html"]
     rows = "".join(f'<li><a href="{n}.html">{n.replace("_", " ")}</a></li>' for n in names)
     return (
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Hand-outs</title>'
-        f"<h1>Hand-outs</h1><ul>{rows}</ul></html>\n"
+        f"<h1>Hand-outs</h1>{banner}<ul>{rows}</ul></html>\n"
     )

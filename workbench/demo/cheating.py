@@ -18,7 +18,13 @@ from typing import Any, Literal
 import numpy as np
 
 from workbench import plots
-from workbench.demo.counts import NUM_TEST, OVERHEAD_S, RL_COST, fixed_counts
+from workbench.demo.counts import (
+    COUNTS,
+    NUM_TEST,
+    cheat_counts_for,
+    fixed_counts,
+    timed_episode_s,
+)
 from workbench.demo.telling import follow, rows_so_far, run_folder, say
 from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import TrainConfig, train
@@ -66,16 +72,22 @@ def cheat(
     """Run the three arms and return the run folder.
 
     Args:
-        minutes: about how long it may take; fewer iterations for every arm (at least 5).
+        minutes: about how long it may take; fewer iterations for every arm.
         out: run folder; default runs/cheat-SEED.
         resume: continue the runs in that folder.
         config: settings; of its RL iterations at most ITERATIONS are run.
+    Raises:
+        SetupError: the folder holds a run and `resume` is False, or there are too few minutes.
     """
     start, folder = time.monotonic(), run_folder(f"cheat-{seed}", out, resume)
     test, practice = load_tasks("bugfix", "test", num_test), load_tasks("bugfix", "train")
     runs, results = {}, {}
     with open_sandbox("auto") as sandbox:
-        base = evaluate(open_policy(policy_name), test, sandbox, seed=seed)
+        base_policy = open_policy(policy_name)
+        if minutes is not None and not (folder / COUNTS).exists():  # too few? then say so now
+            episode_s = timed_episode_s(base_policy, test, sandbox, seed)
+            cheat_counts_for(60 * minutes, episode_s, config, num_test, len(ARMS))
+        base = evaluate(base_policy, test, sandbox, seed=seed)
         results["base"] = truth(base, test)
         say(start, "base: " + sentence(results["base"]))
         config = settle(folder, config, minutes, len(test), time.monotonic() - start)
@@ -136,11 +148,10 @@ def settle(
     def make() -> dict[str, int]:
         if minutes is None:
             return {"rl_iterations": min(ITERATIONS, config.rl.iterations)}
-        episode_s = spent_s / num_test
-        rft_s = config.rft.num_tasks * config.rft.group_size * episode_s
-        free = 60 * minutes - spent_s - OVERHEAD_S - rft_s - len(ARMS) * num_test * episode_s
-        per_iteration = RL_COST * config.rl.tasks_per_iteration * config.rl.group_size * episode_s
-        return {"rl_iterations": min(ITERATIONS, max(5, int(free / len(ARMS) / per_iteration)))}
+        fits = cheat_counts_for(
+            *(60 * minutes - spent_s, spent_s / num_test, config, num_test, len(ARMS), spent_s)
+        )
+        return {"rl_iterations": min(ITERATIONS, fits["rl_iterations"])}
 
     iterations = fixed_counts(folder, make)["rl_iterations"]
     rl = replace(config.rl, iterations=iterations, lr_final_fraction=1.0)

@@ -17,7 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from workbench import plots
-from workbench.demo.counts import NUM_DEV, NUM_TEST, counts_for, fixed_counts
+from workbench.demo.counts import (
+    COUNTS,
+    NUM_DEV,
+    NUM_TEST,
+    counts_for,
+    fixed_counts,
+    timed_episode_s,
+)
 from workbench.demo.measured import Measured, measure, table
 from workbench.demo.telling import attempt_in_words, follow, rows_so_far, run_folder, say
 from workbench.learning import TrainConfig, train
@@ -60,12 +67,11 @@ def demo(
         return folder
     policy, test = open_policy(policy_name), load_tasks("bugfix", "test", num_test)
     with open_sandbox("auto") as sandbox:
+        if minutes is not None and not (folder / COUNTS).exists():  # too few? then say so now
+            counts_for(60 * minutes, timed_episode_s(policy, test, sandbox, seed), config)
         say(start, f"{sandbox.name}, {sandbox.workers} workers; base: {len(test)} test tasks")
         base = measure(policy, test, sandbox, seed)
-        first = plots.actions_by_turn(base.sampled.groups, labels=("base",))
-        path = plots.save_png(first, folder / "figures" / "base.png")
-        say(start, f"base solves {base.sampled.solve_rate.percent()}; first picture: {path}")
-        say(start, "e.g. " + attempt_in_words(base.sampled.groups[0].trajectories[0]))
+        show_base(base, folder, start)
         config = settle(folder, config, minutes, base, time.monotonic() - start)
         results["base"] = base.row()
 
@@ -95,6 +101,14 @@ def demo(
     print(table(results))
     say(start, f"figures and results: {folder}")
     return folder
+
+
+def show_base(base: Measured, folder: Path, start: float) -> None:
+    """Say what the base does, and draw the first picture."""
+    first = plots.actions_by_turn(base.sampled.groups, labels=("base",))
+    path = plots.save_png(first, folder / "figures" / "base.png")
+    say(start, f"base solves {base.sampled.solve_rate.percent()}; first picture: {path}")
+    say(start, "e.g. " + attempt_in_words(base.sampled.groups[0].trajectories[0]))
 
 
 def settle(
@@ -145,5 +159,3 @@ def stored_results(folder: Path) -> dict[str, Any]:
     """results.json of an interrupted run; empty if it had not got that far."""
     path = folder / "results.json"
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
-
-

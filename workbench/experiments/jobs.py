@@ -123,7 +123,7 @@ def prepare(job: Job) -> None:
     described = json.loads(json.dumps(_describe(job)))
     for path in (p for p in (result, stored) if p.exists()):
         content = json.loads(path.read_text())
-        if content.get("job", content) != described:
+        if _given(content.get("job", content)) != _given(described):
             raise ValueError(
                 f"{job.folder}: expected the run of these settings, found another one under the "
                 "same name; give another folder or arm name"
@@ -149,6 +149,14 @@ def _describe(job: Job) -> dict[str, Any]:
         "unseen": describe_tasks(job.unseen),
         "greedy": job.greedy,
     }
+
+
+def _given(described: Any) -> Any:
+    """`described` without what is None, so that a setting invented later, off as None, voids no
+    run that was finished before."""
+    if not isinstance(described, dict):
+        return described
+    return {name: _given(value) for name, value in described.items() if value is not None}
 
 
 def run_all(

@@ -34,7 +34,7 @@ NICE = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
 
 @dataclass(frozen=True)
 class Ranked:
-    """One rollout of a group under one design."""
+    """One attempt of a group under one design."""
 
     place: int | None
     """From 1, equal rewards share one; None = it has no reward."""
@@ -51,7 +51,7 @@ class Ranked:
 def rank_group(
     scores: Scores, report: DesignReport, truth: np.ndarray, group: int
 ) -> tuple[Ranked, ...]:
-    """The rollouts of one group, most paid first; those without a reward come last.
+    """The attempts of one group, most paid first; those without a reward come last.
 
     Args:
         scores: of the design that is drawn.
@@ -102,7 +102,7 @@ def span(values: Iterable[float]) -> tuple[float, float]:
     """(low <= 0, high > 0) around the values, at ends of axes; NaN aside."""
     known = [v for v in values if not math.isnan(v)]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    return -nice(-low), nice(high) or (0.0 if low < 0 else 1.0)
+    return 0.0 - nice(-low), nice(high) or (0.0 if low < 0 else 1.0)
 
 
 def nice(value: float) -> float:
@@ -126,7 +126,7 @@ def colours_of(*designs: Sequence[str]) -> dict[str, int]:
 
 def draw_ranking(axes, ranked: Sequence[Ranked], limits: tuple[float, float], title: str,
                  looks: dict[str, int]) -> None:  # fmt: skip
-    """Draw one design's ranking: a stacked bar a rollout, its total, truth and advantage."""
+    """Draw one design's ranking: a stacked bar an attempt, its total, truth and advantage."""
     style.tidy(axes, title=title)
     room = 0.32 * (limits[1] - limits[0])
     for row, one in enumerate(ranked):

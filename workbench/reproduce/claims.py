@@ -109,9 +109,10 @@ CLAIMS = {
         ),
         Claim(
             "turn-price",
-            "RFT and RL on `bugfix` with and without a price on late turns: solved, handed in and "
-            "turns on 256 test tasks, with the paired difference",
-            "about 5 minutes a run on one core; 6 runs, two at a time: 20 minutes for 3",
+            "RFT and RL on `bugfix` without a price on late turns, with one, and with one for "
+            "attempts that solve their task only: solved, handed in and turns on 256 test tasks, "
+            "with the paired difference",
+            "about 5 minutes a run on one core; 9 runs, two at a time: 30 minutes for 3",
             "the best price: one was tried; a policy that hands in early because it must is not "
             "one that knows more",
             3,

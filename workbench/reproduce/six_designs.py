@@ -6,6 +6,7 @@ Nothing is trained or sampled; the two solutions are graded once.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from workbench.rewards import (
     turn_penalty,
 )
 from workbench.rewards.rubrics import ITEMS
+from workbench.rewards.rules import WeightedComponent
 from workbench.runlog import load_run
 from workbench.sandbox import open_sandbox
 from workbench.tasks import load_tasks
@@ -71,7 +73,8 @@ def measure(order: Order) -> Path:
         {"attempt": story(*attempts[row]), "alike": alike, "paid": paid[row].tolist()}
         for row, alike in instructive(paid, NUM_SHOWN - NUM_SECURE)
     ]
-    found = {"designs": summary(scores), "attempts": rows + secure_rows()}
+    formulas = {name: formula(design) for name, design in DESIGNS.items()}
+    found = {"formulas": formulas, "designs": summary(scores), "attempts": rows + secure_rows()}
     return publish(order, head, found, told(found))
 
 
@@ -126,8 +129,44 @@ def summary(scores: dict[str, Scores]) -> dict[str, dict[str, float]]:
     return found
 
 
+def formula(design: RewardDesign) -> str:
+    """A design as one line of arithmetic; what weighs nothing and decides nothing is left out.
+
+    >>> formula(DESIGNS["with penalties"])
+    "1 × all_pass('hidden') - 1 × tampered + 0.5 × turn_penalty(4, 8)"
+    """
+    called = {
+        c.name: getattr(c.component, "__name__", None) or str(c.component)
+        for c in design.components
+    }
+
+    def term(c: WeightedComponent) -> str:
+        needs = " and ".join(f"{called[gate.needs]} ≥ {gate.at_least:g}" for gate in c.gates)
+        return f"{abs(c.weight):g} × {called[c.name]}" + (f" if {needs}" if needs else "")
+
+    weighing = [c for c in design.components if c.weight]
+    text = "".join((" - " if c.weight < 0 else " + ") + term(c) for c in weighing)
+    text = text.removeprefix(" + ").strip()
+    text = f"({text}) / the sum of the weights" if design.is_normalised else text
+    blockers = [c for c in design.components if c.blocks_below is not None]
+    limits = " or ".join(f"{called[c.name]} < {c.blocks_below:g}" for c in blockers)
+    return text + (f"; 0 where {limits}" if limits else "")
+
+
+def whole(text: str) -> str:
+    """The text with blanks inside a term that no line is broken at."""
+    for sign in "×≥<":
+        text = text.replace(f" {sign} ", f"\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}")
+    return text
+
+
 def told(found: dict[str, Any]) -> str:
-    """Two tables: the attempts, and the designs over the whole run."""
+    """The designs in words, and two tables: the attempts, and the designs over the whole run."""
+    width = max(map(len, found["formulas"]))
+    formulas = [
+        textwrap.fill(f"{name:<{width}}  {whole(text)}", 100, subsequent_indent=" " * (width + 2))
+        for name, text in found["formulas"].items()
+    ]
     attempts = [["attempt", "alike", *DESIGNS]]
     for row in found["attempts"]:
         alike = "" if row["alike"] is None else str(row["alike"])
@@ -137,4 +176,4 @@ def told(found: dict[str, Any]) -> str:
         dead = f"{100 * row['dead_groups']:.0f} %"
         numbers = (f"{row['mean']:.2f}", dead, f"{row['auroc']:.3f}", str(row["paid_but_wrong"]))
         designs.append([name, *numbers])
-    return f"{table(attempts)}\n\n{table(designs)}"
+    return "\n\n".join(("\n".join(formulas), table(attempts), table(designs)))

@@ -1,7 +1,8 @@
-"""What a price on turns does: the headline's recipe with and without a penalty for late turns.
+"""What a price on turns does: the headline's recipe without a penalty for late turns, with it, and
+with it for attempts that solve their task only.
 
 Stage: the whole loop. In: an order; out: solve rate, share handed in and turns on test tasks for
-both designs, with t intervals over seeds and the paired difference. The penalty is that of
+the three designs, with t intervals over seeds and the paired difference. The penalty is that of
 Golubev et al. 2025 (arXiv:2508.03501): nothing up to half of the turns, then a line.
 """
 
@@ -21,15 +22,18 @@ from workbench.rewards import RewardDesign, all_pass, tampered, turn_penalty
 from workbench.stats import mean_interval
 from workbench.tasks import load_tasks
 
+PRICED = RewardDesign(
+    tests=(all_pass("hidden"), 1.0),
+    tampering=(tampered, -1.0),
+    turns=(turn_penalty(free=4, limit=8), 0.5),
+)
 DESIGNS = {
     "free": HONEST,
-    "priced": RewardDesign(
-        tests=(all_pass("hidden"), 1.0),
-        tampering=(tampered, -1.0),
-        turns=(turn_penalty(free=4, limit=8), 0.5),
-    ),
+    "priced": PRICED,
+    "priced-if-solved": PRICED.gate("turns", needs="tests"),
 }
-"""Arm -> what an attempt is paid; the penalty is at most half of what solving pays."""
+"""Arm -> what an attempt is paid; the penalty is at most half of what solving pays. Behind the
+gate giving up early saves nothing: a failed attempt is paid 0 however long it took."""
 
 
 @dataclass(frozen=True)

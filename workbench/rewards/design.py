@@ -1,7 +1,7 @@
 """A reward design: named components with weights and rules, and the breakdown they give.
 
 Stage: rewards. Trajectories in, `RewardBreakdown` out, in microseconds and without running
-anything, so that any design can be tried on stored rollouts. `score` is the plain way, a
+anything, so that any design can be tried on stored attempts. `score` is the plain way, a
 trajectory at a time; `rescoring` does the same for many at once, and tests hold the two together.
 Left out: advantages (see `credit`), and how a design is stored (`storing`).
 """
@@ -73,7 +73,7 @@ class RewardDesign:
         """
         new = self
         for name, weight in weights.items():
-            weight = checked(name, (self.component(name).component, weight)).weight
+            weight = checked(name, (self._named(name, "with_weights").component, weight)).weight
             new = new._with(new._replaced(name, "with_weights", weight=weight))
         return new
 
@@ -86,8 +86,8 @@ class RewardDesign:
 
         Raises ValueError if a name is unknown, or `needs` is optional or has a gate itself.
         """
-        gate = Gate(self.component(needs).name, number(needs, at_least, "at_least"))
-        gates = (*self.component(name).gates, gate)
+        gate = Gate(self._named(needs, "gate").name, number(needs, at_least, "at_least"))
+        gates = (*self._named(name, "gate").gates, gate)
         return self._with(self._replaced(name, "gate", gates=gates))
 
     def blockers(self, *names: str, at_least: float = 1.0) -> RewardDesign:
@@ -118,9 +118,8 @@ class RewardDesign:
         for component in self.components:
             if component.name == name:
                 return component
-        raise ValueError(
-            f"no component {name!r} in this design; it has {[c.name for c in self.components]}"
-        )
+        names = [c.name for c in self.components]
+        raise ValueError(f"expected a component of this design, one of {names}, got {name!r}")
 
     def raw(self, trajectory: Trajectory, task: Task) -> list[float | None]:
         """What each component returns, in order, before weights and rules.
@@ -176,6 +175,8 @@ class RewardDesign:
         """A table: a row a trajectory, a column a component (unweighted), and the reward.
 
         Columns: `rules.COLUMNS` and the component names; NaN where a component could not judge.
+        "stage" and "iteration" are there for a stored run and for its groups (`run.groups`,
+        `run.groups(stage="rl")`), of others they are not known.
 
         Args:
             groups: groups, or a stored run (`load_run`), which has its tasks with it.
@@ -219,12 +220,16 @@ class RewardDesign:
     def __hash__(self) -> int:
         return hash((self.components, self.is_normalised))
 
-    def _replaced(self, name: str, what: str, **changes: Any) -> tuple[WeightedComponent, ...]:
-        """The components with `changes` to the one called `name`."""
+    def _named(self, name: str, what: str) -> WeightedComponent:
+        """`component(name)`; an error begins with what was asked for."""
         try:
-            wanted = self.component(name)
+            return self.component(name)
         except ValueError as error:
             raise ValueError(f"{what}: {error}") from None
+
+    def _replaced(self, name: str, what: str, **changes: Any) -> tuple[WeightedComponent, ...]:
+        """The components with `changes` to the one called `name`."""
+        wanted = self._named(name, what)
         return tuple(replace(c, **changes) if c is wanted else c for c in self.components)
 
     def _with(self, components: tuple[WeightedComponent, ...], **changes: Any) -> RewardDesign:
@@ -232,6 +237,15 @@ class RewardDesign:
         vars(new).update(vars(self) | changes | {"components": components})
         check_rules(new.components, new.is_normalised)
         return new
+
+
+def expect_design(name: str, value: object) -> None:
+    """Raises ValueError unless `value`, given as the argument `name`, is a reward design."""
+    if not isinstance(value, RewardDesign):
+        raise ValueError(
+            f"{name}: expected a RewardDesign, got {value!r:.80}; for example "
+            'RewardDesign(tests=(all_pass("hidden"), 1.0))'
+        )
 
 
 def totals(breakdowns: Sequence[Sequence[RewardBreakdown]]) -> np.ndarray:

@@ -18,9 +18,9 @@ import numpy as np
 
 from workbench.credit import decoupled_advantages, group_advantages, leave_one_out
 from workbench.records import Group, RewardBreakdown, StoredRun, Task, groups_and_tasks
-from workbench.rewards.design import RewardDesign, task_of
+from workbench.rewards.design import RewardDesign, expect_design, task_of
 from workbench.rewards.outcomes import all_pass
-from workbench.rewards.rules import COLUMNS, WeightedComponent
+from workbench.rewards.rules import PLACE, WeightedComponent
 
 if TYPE_CHECKING:
     import pandas
@@ -47,10 +47,12 @@ class Scores:
     """(N,) int: which group a row is of."""
     trajectory: np.ndarray
     """(N,) int: which trajectory of its group."""
+    places: tuple[tuple[str, int], ...] = ()
+    """(stage, iteration) of each group; empty if the groups are not those of a stored run."""
 
     def __repr__(self) -> str:
         names = ", ".join(_names(self.design.components))
-        return f"Scores of {len(self.raw)} rollouts in {len(self.groups)} groups: {names}"
+        return f"Scores of {len(self.raw)} attempts in {len(self.groups)} groups: {names}"
 
     @classmethod
     def of(
@@ -65,15 +67,18 @@ class Scores:
             groups: groups, or a stored run (`load_run`), which has its tasks with it.
             tasks: the tasks of the groups; None for a stored run.
         Raises:
-            ValueError: if tasks are missing, or a component fails as in `RewardDesign.raw`.
+            ValueError: if `design` is none, tasks are missing, or a component fails as in
+                `RewardDesign.raw`.
         """
+        expect_design("design", design)
+        places = getattr(getattr(groups, "groups", groups), "places", ())
         groups, by_id = groups_and_tasks(groups, tasks)
         rows = [design.raw(t, task_of(g, by_id)) for g in groups for t in g.trajectories]
         sizes = [len(g.trajectories) for g in groups]
         index = np.repeat(np.arange(len(groups)), sizes)
         place = np.concatenate([np.arange(0), *(np.arange(size) for size in sizes)])
         raw = np.array(rows, dtype=float).reshape(len(rows), len(design.components))
-        return cls(design, groups, raw, index, place)
+        return cls(design, groups, raw, index, place, places)
 
     def rewards(self, weights: Mapping[str, float] | None = None) -> np.ndarray:
         """(N,) rewards; NaN = could not be judged. No component is called.
@@ -171,11 +176,16 @@ class Scores:
         return {c.name: int(n) for c, n in zip(self.design.components, missing) if c.optional}
 
     def table(self) -> pandas.DataFrame:
-        """A row a trajectory, a column a component (unweighted), and the reward."""
+        """A row a trajectory: where it stands, each component (unweighted), and the reward."""
         import pandas  # half a second that only tables need
 
         trajectories = [t for g in self.groups for t in g.trajectories]
         columns = {
+            what: [self.places[g][i] for g in self.group]
+            for i, what in enumerate(PLACE)
+            if self.places
+        }
+        columns |= {
             "group": self.group,
             "trajectory": self.trajectory,
             "task_id": [t.task_id for t in trajectories],
@@ -184,7 +194,6 @@ class Scores:
         }
         columns |= {c.name: self.raw[:, i] for i, c in enumerate(self.design.components)}
         columns["reward"] = self.rewards()
-        assert set(COLUMNS) <= set(columns)
         return pandas.DataFrame(columns)
 
     def _counted(self, design: RewardDesign) -> np.ndarray:

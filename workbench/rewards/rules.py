@@ -7,12 +7,14 @@ Stage: rewards. What a user wrote goes in, checked records come out. Left out: t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.rewards.components import Component, is_maker
 
-COLUMNS = ("group", "trajectory", "task_id", "stop_reason", "num_turns", "reward")
+PLACE = ("stage", "iteration")
+"""Columns of `score_many` that say where in a run a group was rolled out; of a stored run only."""
+COLUMNS = (*PLACE, "group", "trajectory", "task_id", "stop_reason", "num_turns", "reward")
 """Columns of `score_many` that a component may not be named after."""
 
 
@@ -80,16 +82,21 @@ def check_rules(components: Sequence[WeightedComponent], is_normalised: bool) ->
     None in it leaves no total, and nobody has to say what an unknown gate does.
     """
     by_name = {c.name: c for c in components}
-    deciding = {c.name: "a blocker" for c in components if c.blocks_below is not None}
-    deciding |= {g.needs: f"what {c.name!r} needs" for c in components for g in c.gates}
-    for name, role in deciding.items():
-        if by_name[name].optional:
-            raise ValueError(f"{name!r} is {role} and cannot be optional; leave it out of optional")
-        if by_name[name].gates:
-            raise ValueError(
-                f"{name!r} is {role} and cannot be behind a gate itself; put the gates side by "
-                "side on one component instead"
+    for c in components:
+        if c.blocks_below is not None:
+            _check_deciding(
+                c, "blockers", f"let {_needs(c)} block as well, or leave out the gate on {c.name!r}"
             )
+        for gate in c.gates:
+            if gate.needs == c.name:
+                raise ValueError(
+                    f"gate: expected {c.name!r} to need another component, got {c.name!r} itself; "
+                    "to pay nothing at all below a limit use blockers"
+                )
+            needed = by_name[gate.needs]
+            cure = f"put {c.name!r} behind both gates, needs={gate.needs!r} and {_needs(needed)}, "
+            cure += f"and {gate.needs!r} behind none"
+            _check_deciding(needed, f"gate on {c.name!r}", cure)
     if is_normalised:
         weights = {c.name: c.weight for c in components}
         if min(weights.values()) < 0 or not any(weights.values()):
@@ -97,6 +104,29 @@ def check_rules(components: Sequence[WeightedComponent], is_normalised: bool) ->
                 f"normalised: expected weights of 0 or more and one above 0, got {weights}; turn a "
                 "penalty into a component that is 1.0 where all is well"
             )
+
+
+def _check_deciding(c: WeightedComponent, where: str, cure: str) -> None:
+    """Raises ValueError if `c`, which decides about others, might itself not count."""
+    if c.optional:
+        raise ValueError(
+            f"{where}: expected a component that is always judged, got {c.name!r}, which is "
+            "optional; leave it out of optional"
+        )
+    if c.gates:
+        raise ValueError(
+            f"{where}: expected a component that always counts, got {c.name!r}, which counts only "
+            f"{gate_words(c.gates)}; {cure}"
+        )
+
+
+def _needs(c: WeightedComponent) -> str:
+    return " and ".join(repr(gate.needs) for gate in c.gates)
+
+
+def gate_words(gates: Iterable[Gate]) -> str:
+    """When a component counts: "always", or "if tests ≥ 1"."""
+    return " and ".join(f"if {g.needs} ≥ {g.at_least:g}" for g in gates) or "always"
 
 
 def number(name: str, value: float | None, what: str = "") -> float | None:

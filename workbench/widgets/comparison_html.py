@@ -1,4 +1,4 @@
-"""What the reward mixer shows, as HTML: a group's ranking, and all rollouts under two designs.
+"""What the reward mixer shows, as HTML: a group's ranking, and all attempts under two designs.
 
 Stage: reading. In: ranked rows and a comparison (`plots.ranking`, `rewards.comparing`); out: HTML
 in a millisecond or two, where the same picture through matplotlib takes some hundred: a slider
@@ -19,12 +19,12 @@ from workbench.plots.comparing import (
 from workbench.plots.ranking import Ranked, extent, segments, span, truth_words
 from workbench.records import RewardPart
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign
+from workbench.rewards.rules import gate_words
 from workbench.widgets.markup import text
-from workbench.widgets.mixing import gate_words
 
 Limits = tuple[float, float]
 RANKING_HEAD = (
-    "<th>rank</th><th>rollout</th><th>truth</th><th>components</th>"
+    "<th>rank</th><th>attempt</th><th>truth</th><th>components</th>"
     '<th><span class="num">reward</span></th>'
     '<th colspan="2"><span class="num">advantage</span></th>'
 )
@@ -121,7 +121,7 @@ def part_words(part: RewardPart) -> str:
     return f"{part.name}: {part.raw:.3g} × {part.weight:g} = {part.weighted + 0.0:.3g}"
 
 
-def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
+def comparison_html(comparison: DesignComparison) -> str:
     """The numbers of two designs, and each one's rewards against the truth."""
     limits = reward_span(comparison)
     reports = (comparison.a, comparison.b)
@@ -130,18 +130,19 @@ def comparison_html(comparison: DesignComparison, labels: Sequence[str]) -> str:
     bottom = max((n for rows in counts for _, _, n in rows), default=0)
     pictures = "".join(
         _histogram(rows, report, label, limits, max(top, 1), max(bottom, 1))
-        for rows, report, label in zip(counts, reports, labels)
+        for rows, report, label in zip(counts, reports, comparison.labels)
     )
-    head = "".join(f'<th><span class="num">{text(label)}</span></th>' for label in labels)
+    names = [text(label) for label in comparison.labels]
+    head = "".join(f'<th><span class="num">{name}</span></th>' for name in names)
     rows = "".join(
-        f'<tr><td>{what}</td><td><span class="num">{a}</span></td>'
-        f'<td><span class="num">{b}</span></td><td class="soft">{meaning}</td></tr>'
+        f'<tr><td>{what}<span class="soft">: {meaning}</span></td>'
+        f'<td><span class="num">{a}</span></td><td><span class="num">{b}</span></td></tr>'
         for what, a, b, meaning in number_rows(comparison)
     )
     return (
-        f"<div><h4>All {len(comparison.truth):,} rollouts</h4>"
+        f"<div><h4>All {len(comparison.truth):,} attempts</h4>"
         f'<div class="wb-cols">{pictures}</div><table class="wb-table">'
-        f"<thead><tr><th></th>{head}<th></th></tr></thead>{rows}</table>"
+        f"<thead><tr><th></th>{head}</tr></thead>{rows}</table>"
         f'<p class="soft">{agreement_words(comparison)}</p></div>'
     )
 
@@ -150,7 +151,7 @@ def _histogram(
     counts: Sequence[tuple[float, int, int]], report: DesignReport, label: str, limits: Limits,
     top: int, bottom: int,
 ) -> str:  # fmt: skip
-    """Right rollouts above the line and wrong ones below it, by reward, in 100 x 100 units."""
+    """Right attempts above the line and wrong ones below it, by reward, in 100 x 100 units."""
     width, line = 100 / (NUM_BINS + 1), 100 * top / (top + bottom)
     bars = ""
     for reward, right, wrong in counts:
@@ -164,7 +165,7 @@ def _histogram(
         )
     zero = (_percent(0.0, limits) * NUM_BINS / 100 + 0.5) * width
     num_right, num_wrong = (sum(row[i] for row in counts) for i in (1, 2))
-    words = f"Rewards of {text(label)}: right rollouts above the line, wrong ones below"
+    words = f"Rewards of {text(label)}: right attempts above the line, wrong ones below"
     return (
         f'<div><div>{text(label)}<span class="soft">: ■ {num_right:,} right above the line, '
         f"□ {num_wrong:,} wrong below</span></div>"

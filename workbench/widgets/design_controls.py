@@ -16,9 +16,9 @@ import traitlets
 
 from workbench.plots.ranking import nice
 from workbench.rewards import Gate, RewardDesign
-from workbench.rewards.rules import WeightedComponent
+from workbench.rewards.rules import WeightedComponent, gate_words
 from workbench.widgets.markup import line, text
-from workbench.widgets.mixing import Mix, block_limit, gate_choices, gate_words
+from workbench.widgets.mixing import Mix, block_limit, gate_choices
 
 RANGE = 2.0
 """Sliders go from minus this to this, further where a weight is larger."""
@@ -90,7 +90,7 @@ class DesignControls(ipywidgets.VBox):
             value = {**getattr(self._mix, name), **value}
         try:
             if unknown := [one for one in _names(value) if one not in self._rows]:
-                raise ValueError(f"no component {unknown[0]!r}; there are {list(self._rows)}")
+                raise ValueError(f"expected one of {list(self._rows)}, got {unknown[0]!r}")
             if name == "gates":
                 value = {one: self._as_gates(one, gates) for one, gates in value.items()}
             elif name in ("off", "blockers"):
@@ -133,7 +133,8 @@ class DesignControls(ipywidgets.VBox):
     def _read(self, moved: ipywidgets.Widget) -> Mix:
         mix = replace(self._mix, normalised=self._normalised.value)
         for name, row in self._rows.items():
-            weights = {row.slider: row.slider.value, row.box: row.box.value}
+            # the browser counts clicks of 0.05 from the left end: 0.04999999999999982
+            weights = {row.slider: round(row.slider.value, 10), row.box: row.box.value}
             if moved in weights:
                 weight = _weight(name, weights[moved])
                 mix = replace(mix, weights={**mix.weights, name: weight})
@@ -187,7 +188,7 @@ class _Row:
             on=ipywidgets.Checkbox(
                 description=line(f"{c.name} = {shown}", 60), indent=False,
                 tooltip=line(f"{c.name} = {shown}: whether it is part of the design", 300),
-                layout={"flex": "1 1 170px", "width": "auto"},
+                layout={"flex": "1 1 170px", "width": "auto", "min_width": "0"},
             ),
             slider=ipywidgets.FloatSlider(
                 min=-RANGE, max=RANGE, step=0.05, readout=False, description="weight",
@@ -207,7 +208,7 @@ class _Row:
             blocks=ipywidgets.Checkbox(
                 description=f"blocks below {limit:g}", indent=False,
                 tooltip=line(f"the reward is 0 where {c.name} is less than {limit:g}"),
-                layout={"width": "130px"},
+                layout={"flex": "0 0 auto", "width": "auto"},
             ),
         )  # fmt: skip
 
@@ -218,8 +219,8 @@ class _Row:
     def laid_out(self) -> ipywidgets.HBox:
         """One line where there is room, else two."""
         halves = (
-            ipywidgets.HBox([self.on, self.blocks], layout={"flex": "1 1 300px"}),
-            ipywidgets.HBox([self.slider, self.box, self.gates], layout={"flex": "2 1 400px"}),
+            ipywidgets.HBox([self.on, self.blocks], layout={"flex": "1 1 340px"}),
+            ipywidgets.HBox([self.slider, self.box, self.gates], layout={"flex": "2 1 380px"}),
         )
         return ipywidgets.HBox(halves, layout={"flex_flow": "row wrap", "width": "100%"})
 

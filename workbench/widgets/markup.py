@@ -1,6 +1,6 @@
 """Text that anyone may have written, as HTML that does nothing but show it.
 
-Stage: reading. In: strings from rollouts; out: HTML. Everything that a widget shows goes through
+Stage: reading. In: strings from attempts; out: HTML. Everything that a widget shows goes through
 `text` or `block`: tags become visible, and so does what would be invisible, reorder the line or
 not be storable (control characters, ANSI codes, lone surrogates, bidirectional overrides).
 Left out: syntax highlighting.

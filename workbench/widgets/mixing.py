@@ -7,10 +7,11 @@ has them (1 where it has none).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.rewards import Gate, RewardDesign
+from workbench.rewards.rules import gate_words
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,3 @@ def gate_choices(base: RewardDesign, name: str) -> list[tuple[str, tuple[Gate, .
     choices = [()] + [(Gate(other, limits.get(other, 1.0)),) for other in others]
     choices += [own] * (own not in choices)
     return [(gate_words(gates), gates) for gates in choices]
-
-
-def gate_words(gates: Iterable[Gate]) -> str:
-    """When a component counts: "always", or "if tests ≥ 1"."""
-    return " and ".join(f"if {g.needs} ≥ {g.at_least:g}" for g in gates) or "always"

@@ -1,6 +1,6 @@
 """RewardMixer: move a weight and see at once whom the reward would teach what.
 
-Stage: reading. In: stored rollouts and one or two designs; out: a widget that re-scores them at
+Stage: reading. In: stored attempts and one or two designs; out: a widget that re-scores them at
 every change. Components are called once, at the start; a slider then costs arithmetic
 (`rewards.rescoring`) and HTML (`comparison_html`). Left out: training; what a design leads to is
 measured elsewhere, and none of these numbers predicts it.
@@ -16,31 +16,27 @@ import traitlets
 from matplotlib.figure import Figure
 
 from workbench import plots
-from workbench.plots.comparing import LABELS
 from workbench.plots.ranking import colours_of, rank_group
 from workbench.records import Group, StoredRun, Task
 from workbench.rewards import DesignComparison, DesignReport, RewardDesign, Scores, compare_designs
-from workbench.rewards.comparing import Rollout
+from workbench.rewards.comparing import Attempt, two_labels
+from workbench.rewards.design import expect_design
+from workbench.widgets.attempt_list import AttemptList
 from workbench.widgets.comparison_html import comparison_html, rankings_html
 from workbench.widgets.design_controls import DesignControls
 from workbench.widgets.design_export import DesignExport
 from workbench.widgets.markup import STYLE, boxed, line, page, text
-from workbench.widgets.rollout_list import RolloutList
+from workbench.widgets.mixer_menus import SCALES, MixerMenus
 from workbench.widgets.trajectory_viewer import TrajectoryViewer
 
 LISTINGS = ("paid but wrong", "paid but wrong by the other", "pushed in opposite directions")
 """What the list can show."""
-SCALES = (
-    ("divided by the spread (std)", "std"),
-    ("only centred (none)", "none"),
-    ("leave one out", "leave_one_out"),
-    ("each component by itself (gdpo)", "gdpo"),
-)
-"""How rewards become advantages, in words and as in `Scores.advantages`."""
+LABELS = ("this design", "the other")
+"""What the two designs are called unless told otherwise."""
 
 
 class RewardMixer(ipywidgets.VBox):
-    """A widget that re-scores stored rollouts while a design changes.
+    """A widget that re-scores stored attempts while a design changes.
 
     >>> RewardMixer(run, naive, against=honest)                 # doctest: +SKIP
     """
@@ -48,11 +44,11 @@ class RewardMixer(ipywidgets.VBox):
     group = traitlets.Int(0)
     """Which group's ranking is shown."""
     selected = traitlets.Tuple(traitlets.Int(), traitlets.Int(), default_value=(0, 0))
-    """(group, trajectory): the rollout that is marked and opened below."""
+    """(group, trajectory): the attempt that is marked and opened below."""
     scale = traitlets.Enum([scale for _, scale in SCALES], "std")
     """How rewards become advantages, as in `Scores.advantages`."""
     listing = traitlets.Enum(LISTINGS, LISTINGS[0])
-    """Which rollouts are listed."""
+    """Which attempts are listed."""
     export = traitlets.Enum(("", "python", "json"), "")
     """In which form the design is written out; the text is `mixer.writer.text`."""
     text = traitlets.Unicode("")
@@ -69,7 +65,7 @@ class RewardMixer(ipywidgets.VBox):
         fixed: bool = True,
         labels: Sequence[str] = LABELS,
     ) -> None:
-        """Score the rollouts under both designs and show them.
+        """Score the attempts under both designs and show them.
 
         Args:
             groups: a stored run (`load_run`), or groups.
@@ -80,28 +76,36 @@ class RewardMixer(ipywidgets.VBox):
             fixed: False = the other design has controls of its own, too.
             labels: what the two are called.
         Raises:
-            ValueError: if there are no groups, or as `Scores.of`.
+            ValueError: if there are no groups, a design is none, there is not a label for each of
+                the two, the run has no such stage, or as `Scores.of`.
         """
+        against = design if against is None else against
+        expect_design("design", design)
+        expect_design("against", against)
+        self.labels = two_labels(labels)
         if tasks is None and hasattr(groups, "tasks"):
             tasks = groups.tasks
             groups = groups.groups if stage is None else groups.groups(stage=stage)
         elif stage is not None:
-            raise ValueError("stage: expected a stored run with it; choose the groups yourself")
+            raise ValueError(
+                f"stage: expected a stored run (load_run) where it is given, got groups and "
+                f"{stage!r}; of a run, its stages are chosen by run.groups(stage=...)"
+            )
         groups, tasks = tuple(groups), None if tasks is None else tuple(tasks)
         if not groups:
             raise ValueError(f"groups: expected at least one, got none (stage {stage!r})")
-        against = against or design
         self._scores = Scores.of(groups, tasks, design), Scores.of(groups, tasks, against)
         self._truth = self._scores[0].truth()
         places = zip(self._scores[0].group.tolist(), self._scores[0].trajectory.tolist())
         self._row = {place: row for row, place in enumerate(places)}
         names = [[c.name for c in one.components] for one in (design, against)]
         self._looks = colours_of(*names)
-        self.groups, self.labels = groups, tuple(labels)
-        self.mine = DesignControls(design, labels[0])
-        self.other = DesignControls(against, labels[1])
+        self.groups = groups
+        self.mine = DesignControls(design, self.labels[0])
+        self.other = DesignControls(against, self.labels[1])
+        self.menus = MixerMenus(self._names())
         self.viewer = TrajectoryViewer(groups[0], tasks)
-        self.list = RolloutList(LISTINGS, self._words)
+        self.list = AttemptList(LISTINGS, self._words)
         self.writer = DesignExport(design)
         super().__init__(self._laid_out(fixed))
         self._recompute()
@@ -137,14 +141,14 @@ class RewardMixer(ipywidgets.VBox):
         return self._comparison.a, self._comparison.b
 
     @property
-    def listed(self) -> tuple[Rollout, ...]:
-        """All rollouts of the chosen listing, also those that the list has no room for."""
+    def listed(self) -> tuple[Attempt, ...]:
+        """All attempts of the chosen listing, also those that the list has no room for."""
         lists = (report.paid_but_wrong for report in self._reports)
         return (*lists, self._comparison.flips)[LISTINGS.index(self.listing)]
 
     def figure(self) -> Figure:
         """The same as a still figure, for pages without a kernel."""
-        return plots.reward_mixer(*self._now, self._comparison, self.group, labels=self.labels)
+        return plots.reward_mixer(*self._now, self._comparison, self.group)
 
     def html(self) -> str:
         """The same as HTML, for pages without a kernel."""
@@ -163,7 +167,7 @@ class RewardMixer(ipywidgets.VBox):
         return [
             ipywidgets.HTML(STYLE, layout={"display": "none"}),
             ipywidgets.HBox(controls, layout={"flex_flow": "row wrap", "align_items": "stretch"}),
-            self._choosers(),
+            self.menus,
             self._line,
             self._rankings,
             self._numbers,
@@ -172,32 +176,19 @@ class RewardMixer(ipywidgets.VBox):
             self.writer,
         ]
 
-    def _choosers(self) -> ipywidgets.HBox:
+    def _names(self) -> list[str]:
+        """A name for each group: its place, how many of its attempts are right, its task."""
         num_right = np.nansum(self._scores[0].grid(self._truth), axis=1)
-        names = [
-            (line(f"{g}: {int(right)} of {len(group.trajectories)} right; {group.task_id}", 70), g)
+        return [
+            line(f"{g}: {int(right)} of {len(group.trajectories)} right; {group.task_id}", 70)
             for g, (group, right) in enumerate(zip(self.groups, num_right))
         ]
-        self._group_menu = ipywidgets.Dropdown(
-            options=names, description="group", tooltip="whose ranking is shown",
-            layout={"width": "360px"}, style={"description_width": "50px"},
-        )  # fmt: skip
-        self._scale_menu = ipywidgets.Dropdown(
-            options=SCALES, description="advantages", tooltip="how rewards become advantages",
-            layout={"width": "340px"}, style={"description_width": "85px"},
-        )  # fmt: skip
-        menus = [self._group_menu, self._scale_menu]
-        return ipywidgets.HBox(menus, layout={"flex_flow": "row wrap"})
 
     def _listen(self) -> None:
         for controls in (self.mine, self.other):
             controls.observe(lambda _: self._recompute(), "design")
-        for menu, name in (
-            (self._group_menu, "group"),
-            (self._scale_menu, "scale"),
-        ):
-            menu.value = getattr(self, name)
-            traitlets.link((self, name), (menu, "value"))
+        traitlets.link((self, "group"), (self.menus, "group"))
+        traitlets.link((self, "scale"), (self.menus, "scale"))
         traitlets.link((self, "listing"), (self.list, "listing"))
         traitlets.link((self, "export"), (self.writer, "form"))
         self.observe(lambda _: self._recompute(), "scale")
@@ -216,21 +207,23 @@ class RewardMixer(ipywidgets.VBox):
         return proposal["value"]
 
     @traitlets.validate("selected")
-    def _check_selected(self, proposal: dict) -> Rollout:
+    def _check_selected(self, proposal: dict) -> Attempt:
         if proposal["value"] not in self._row:
             raise traitlets.TraitError(
                 "selected: expected (group, trajectory) of one of the "
-                f"{len(self._row)} rollouts, got {proposal['value']}"
+                f"{len(self._row)} attempts, got {proposal['value']}"
             )
         return proposal["value"]
 
     def _recompute(self) -> None:
         designs = (self.mine.design, self.other.design)
         self._now = tuple(scores.under(d) for scores, d in zip(self._scores, designs))
-        self._comparison = compare_designs(*self._now, self._truth, scale=self.scale)
+        self._comparison = compare_designs(
+            *self._now, self._truth, scale=self.scale, labels=self.labels
+        )
         self._draw()
 
-    def _first(self) -> Rollout:
+    def _first(self) -> Attempt:
         """The first group from which the design learns something, else the first of all."""
         alive = self._now[0].group[np.nan_to_num(self._comparison.a.advantages) != 0.0]
         return (int(alive[0]), 0) if len(alive) else (0, 0)
@@ -253,10 +246,10 @@ class RewardMixer(ipywidgets.VBox):
 
     def _draw(self) -> None:
         self._draw_group()
-        self._numbers.value = boxed(comparison_html(self._comparison, self.labels))
+        self._numbers.value = boxed(comparison_html(self._comparison))
         a, b = self._reports
         self.text = (
-            f"{len(a.paid_but_wrong):,} of {len(self._truth):,} rollouts are paid but wrong "
+            f"{len(a.paid_but_wrong):,} of {len(self._truth):,} attempts are paid but wrong "
             f"({self.labels[1]}: {len(b.paid_but_wrong):,}); {a.dead_share:.0%} of the groups "
             f"teach nothing ({b.dead_share:.0%})."
         )
@@ -265,7 +258,7 @@ class RewardMixer(ipywidgets.VBox):
         self.writer.show(self.design)
 
     def _draw_group(self) -> None:
-        """The ranking of the selected group under both designs, and the rollout that is open."""
+        """The ranking of the selected group under both designs, and the attempt that is open."""
         group, trajectory = self.selected
         ranked = [
             rank_group(scores, report, self._truth, group)
@@ -283,11 +276,11 @@ class RewardMixer(ipywidgets.VBox):
     def _list(self) -> None:
         self.list.show(self.listed, self.selected)
 
-    def _words(self, rollout: Rollout) -> str:
-        """One line about a rollout for the list."""
-        group, trajectory = rollout
+    def _words(self, attempt: Attempt) -> str:
+        """One line about an attempt for the list."""
+        group, trajectory = attempt
         one = self.groups[group].trajectories[trajectory]
-        paid = [report.rewards[self._row[rollout]] for report in self._reports]
+        paid = [report.rewards[self._row[attempt]] for report in self._reports]
         rewards = ["none" if np.isnan(reward) else f"{reward:.2f}" for reward in paid]
         edited = ", tests edited" if one.evidence.tampered else ""
         return (
