@@ -124,8 +124,8 @@ def completion_budget(case: TrainerCase | RunCase) -> str | None:
         positions = getattr(case.model.config, "max_position_embeddings", None)
         if positions and budget >= positions:
             return f"{name} {budget} leaves no room for a prompt: the model has {positions}"
-    if turns * TOKENS_PER_TURN <= budget:
-        return None
+    if turns == 1 or turns * TOKENS_PER_TURN <= budget:
+        return None  # how long one answer is, the tasks decide
     return (
         f"{turns} turns of at least {TOKENS_PER_TURN} tokens need {turns * TOKENS_PER_TURN}, "
         f"{name} is {budget}"

@@ -47,12 +47,8 @@ class DoctorCallback(TrainerCallback):
         """
         self.probes: list[Probe] = []
         self.mask_reports: list[MaskReport] = []
-        self._trainer, self._ask, self._rollouts, self._warn = (
-            trainer,
-            sampler_logprobs,
-            rollouts,
-            warn,
-        )
+        self._trainer, self._ask = trainer, sampler_logprobs
+        self._rollouts, self._warn = rollouts, warn
         self._seen: Any = None
         self._first: tuple[list[float], Sequence[float] | None] | None = None
         self._said: set[str] = set()
@@ -63,9 +59,11 @@ class DoctorCallback(TrainerCallback):
         """The trainer's own `_generate`; its result is looked at and passed on as it is."""
         result = self._generate(prompts)
         prompt_ids, completion_ids, tool_mask, completions = result[:4]
+        # what a rollout function has done is decoded as one message, whatever was said in it
+        unknown = self._trainer.rollout_func is not None or isinstance(completions[0], str)
         for i in range(min(self._rollouts, len(completion_ids))):
             mask = tool_mask[i] if tool_mask is not None else [1] * len(completion_ids[i])
-            if isinstance(prompts[i], str) or isinstance(completions[i], str):
+            if unknown:
                 report = _by_length(completion_ids[i], mask)
             else:
                 report = check_masks(
