@@ -129,7 +129,9 @@ def reward_never_positive(case: Case) -> str | None:
     means = known(rows, "reward_mean")
     if not means or max(means) > 0 or not _is_constant(rows):
         return None
-    return f"reward {means[-1]:g} in each of {num:.0f} attempts; a rate of {3 / num:.1%} is possible"
+    return (
+        f"reward {means[-1]:g} in each of {num:.0f} attempts; a rate of {3 / num:.1%} is possible"
+    )
 
 
 def _nothing_to_imitate(case: RunCase) -> str | None:
@@ -140,7 +142,9 @@ def _nothing_to_imitate(case: RunCase) -> str | None:
     if rows[-1]["num_examples"]:
         return None
     num = sum(row["num_rollouts"] for row in case.rows if row["kind"] == "iteration")
-    return f"not one of {num} attempts solved its task: rejection fine-tuning has nothing to imitate"
+    return (
+        f"not one of {num} attempts solved its task: rejection fine-tuning has nothing to imitate"
+    )
 
 
 @check(

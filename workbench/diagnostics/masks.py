@@ -98,11 +98,17 @@ def _match(
         labels = _labels(said, texts[start : stops[0]])
         return _with_padding(labels, start, len(ids)), False
     wanted = "".join(part.text for part in of)
-    place = next((i for i, (a, b) in enumerate(zip(wanted, text)) if a != b), min(len(wanted), len(text)))
+    place = next(
+        (i for i, (a, b) in enumerate(zip(wanted, text)) if a != b), min(len(wanted), len(text))
+    )
     first = start + _token_at(texts[start:], place)
-    detail = f"the messages go on {wanted[place : place + 24]!r}, the ids {text[place : place + 24]!r}"
+    detail = (
+        f"the messages go on {wanted[place : place + 24]!r}, the ids {text[place : place + 24]!r}"
+    )
     near = _around(first, texts, [None] * len(ids), [None] * len(ids))
-    return MaskReport(False, len(ids), name, min(first, len(ids) - 1), detail=detail, neighbours=near)
+    return MaskReport(
+        False, len(ids), name, min(first, len(ids) - 1), detail=detail, neighbours=near
+    )
 
 
 def _unpadded(ids: Sequence[int], pad: int | None) -> tuple[int, list[int]]:
@@ -188,9 +194,7 @@ def _compare_logprobs(
         return report
     if len(logprobs) != len(mask):
         detail = f"{len(logprobs)} logprobs for {sum(mask)} tokens of the model, {len(mask)} in all"
-        return replace(
-            report, ok=False, pattern="logprobs elsewhere", first_wrong=0, detail=detail
-        )
+        return replace(report, ok=False, pattern="logprobs elsewhere", first_wrong=0, detail=detail)
     given = [int(value is not None and value == value and value != 0.0) for value in logprobs]
     # a model may be certain: a logprob of 0 proves nothing, one where it did not speak does
     wrong = [i for i, (has, learned) in enumerate(zip(given, mask)) if has and not learned]

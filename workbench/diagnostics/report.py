@@ -89,7 +89,9 @@ class Report:
         head = "".join(f"<th>{h}</th>" for h in ("", "check", "seen", "why", "what to change"))
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         lists = "".join(
-            "<p>" + "<br>".join(f"{html.escape(k)}: {html.escape(v)}" for k, v in d.items()) + "</p>"
+            "<p>"
+            + "<br>".join(f"{html.escape(k)}: {html.escape(v)}" for k, v in d.items())
+            + "</p>"
             for d in (self.facts,)
             if d
         )

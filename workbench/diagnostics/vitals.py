@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -44,15 +44,29 @@ class Vitals:
 
 
 def of_trl(log_history: Iterable[Mapping[str, Any]], args: Any) -> tuple[Vitals, ...]:
-    """Vital signs of `trainer.state.log_history`; rows without training (summary, eval) are left
-    out. `args` is the trainer's GRPOConfig."""
+    """Vital signs of `trainer.state.log_history`, a row an update or an average of some; the summary
+    and evaluations are left out. `args` is the trainer's GRPOConfig.
+
+    Rewards are logged when samples are made. Rows of later updates on the same samples have none.
+    """
     every = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
     batches = max(1.0, args.logging_steps / max(every, 1.0))  # generation batches a row
-    trained = [row for row in log_history if "grad_norm" in row and "reward" in row]
-    return tuple(_of_trl_row(row, args, batches, reused=every > 1.0) for row in trained)
+    out: list[Vitals] = []
+    for row in log_history:
+        if "grad_norm" not in row:
+            continue
+        vitals = _of_trl_row(row, args, batches)
+        fresh = "reward" in row
+        if not fresh:
+            tied = out[-1].tied_share if out else None
+            vitals = replace(vitals, num_groups=0.0, num_rollouts=0.0, tied_share=tied)
+        elif every > 1.0 and args.logging_steps == 1:
+            vitals = replace(vitals, clip_share=None)  # the ratio is still 1: nothing to clip
+        out.append(replace(vitals, reused=every > 1.0))
+    return tuple(out)
 
 
-def _of_trl_row(row: Mapping[str, Any], args: Any, batches: float, reused: bool) -> Vitals:
+def _of_trl_row(row: Mapping[str, Any], args: Any, batches: float) -> Vitals:
     names = [k[len("rewards/") : -len("/mean")] for k in row if _is_mean_of_function(k)]
     unscorable = row.get("unscorable")  # of our adapters: completions a generation batch
     batch = args.generation_batch_size
@@ -71,7 +85,6 @@ def _of_trl_row(row: Mapping[str, Any], args: Any, batches: float, reused: bool)
         grad_norm=_number(row.get("grad_norm")),
         kl=_number(row.get("kl")),
         gap=_number(row.get("sampling/sampling_logp_difference/mean")),
-        reused=reused,
     )
 
 

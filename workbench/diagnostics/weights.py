@@ -92,8 +92,9 @@ def lora_dead(case: TrainerCase | RunCase) -> str | None:
     total = len(list(pairs(case.model)))
     if not names:
         return None
-    return f"B is zero in {len(names)} of {total} modules after {case.num_updates} updates: " + some(
-        names
+    return (
+        f"B is zero in {len(names)} of {total} modules after {case.num_updates} updates: "
+        + some(names)
     )
 
 
