@@ -84,7 +84,7 @@ def _told(messages: Sequence[Mapping], previous: int | None, k: int, renderer: R
     before, whole = renderer.ids(messages[: previous + 1]), renderer.ids(messages[:k])
     if whole[: len(before)] == before:
         return whole[len(before) :]
-    lead = [STAND_IN, messages[previous]]
+    lead = [STAND_IN, {**messages[previous], "content": "x"}]  # nothing in it to be dropped later
     return renderer.ids([*lead, *messages[previous + 1 : k]])[len(renderer.ids(lead)) :]
 
 

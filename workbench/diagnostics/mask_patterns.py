@@ -125,7 +125,10 @@ def _lacks_what_was_told(parts: Sequence[Piece], text: str) -> bool:
     same = next((i for i, (a, b) in enumerate(zip(whole, text)) if a != b), len(text))
     if num_missing <= 0 or whole[same + num_missing :] != text[same:]:
         return False
-    of_character = [part.label for part in parts for _ in part.text]
-    missing = of_character[same : same + num_missing]
-    told = sum(label in ("prompt", "observation") for label in missing)
-    return told >= 0.9 * num_missing  # where it was cut is known but for equal characters
+    told = [part.label in ("prompt", "observation") for part in parts for _ in part.text]
+    most = sum(told[same : same + num_missing])
+    # where it was cut is known but for equal characters: the cut may lie further left
+    while same > 0 and whole[same - 1] == whole[same - 1 + num_missing]:
+        same -= 1
+        most = max(most, sum(told[same : same + num_missing]))
+    return most >= 0.9 * num_missing

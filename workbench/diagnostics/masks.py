@@ -9,6 +9,7 @@ something after the last turn that depends on later ones.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -51,9 +52,9 @@ def check_masks(
     ids, mask = [int(i) for i in ids], [int(m) for m in mask]
     parts = pieces(messages, Renderer(tokenizer, template, tools))
     texts = decoded(tokenizer, ids)
-    found = _match(parts, ids, texts, tokenizer)
     if len(ids) != len(mask):
-        return _other_length(parts, found, ids, mask, tokenizer)
+        return _other_length(ids, mask, texts, tokenizer)
+    found = _match(parts, ids, texts, tokenizer)
     if isinstance(found, MaskReport):
         return found
     labels, truncated = found
@@ -93,6 +94,8 @@ def _match(
     text = "".join(texts[start : stops[0]])
     whole = text.startswith(parts[0].text[:8]) and parts[0].label == "prompt"
     of = parts if whole else parts[first_turn:]
+    if of[-1].label == "separator" and not text.endswith(of[-1].text):
+        of = of[:-1]  # what is written after the last turn need not be there yet
     name = name_of_text(of, text)
     if name == "other text" and (said := _between_anchors(of, text)):
         labels = _labels(said, texts[start : stops[0]])
@@ -151,18 +154,19 @@ def _between_anchors(parts: Sequence[Piece], text: str) -> list[Piece] | None:
     For turns whose text was parsed and rendered again, such as the blanks in a JSON tool call.
     """
     out: list[Piece] = []
-    place, turn_open = 0, False
-    for number, part in enumerate(parts):
-        if part.label in ("model", "end"):
-            turn_open = True
+    place = 0
+    for is_turn, run in itertools.groupby(parts, key=lambda part: part.label in MODELS_OWN):
+        if is_turn:
             continue
-        at = text.find(part.text, place) if turn_open else place
-        if at < 0 or not text.startswith(part.text, at):
-            return out + [Piece("model", text[place:])] if number == len(parts) - 1 else None
+        told = list(run)
+        anchor = "".join(part.text for part in told)
+        at = text.find(anchor, place)
+        if at < 0 or (at > place and not out and told[0].label == "prompt"):
+            return None
         if at > place:
             out.append(Piece("model", text[place:at]))
-        out.append(part)
-        place, turn_open = at + len(part.text), False
+        out += told
+        place = at + len(anchor)
     return out + ([Piece("model", text[place:])] if place < len(text) else [])
 
 
@@ -214,22 +218,15 @@ def _compare_logprobs(
 
 
 def _other_length(
-    parts: Sequence[Piece],
-    found: Any,
-    ids: Sequence[int],
-    mask: Sequence[int],
-    tokenizer: Any,
+    ids: Sequence[int], mask: Sequence[int], texts: Sequence[str], tokenizer: Any
 ) -> MaskReport:
     """The report of a mask that was made for other ids than these."""
     report = wrong_length(ids, mask)
-    first_turn = next(i for i, part in enumerate(parts) if part.label in ("model", "end"))
-    for of in (parts, parts[first_turn:]):
-        text = "".join(part.text for part in of)
-        again = tokenizer.encode(text, add_special_tokens=False)
-        if len(mask) == len(again) != len(ids) and not isinstance(found, MaskReport):
-            detail = f"{report.detail}, as many as the text has when it is encoded again"
-            return replace(report, pattern="re-tokenised", detail=detail)
-    return report
+    again = tokenizer.encode("".join(texts), add_special_tokens=False)
+    if len(mask) != len(again):
+        return report
+    detail = f"{report.detail}, as many as the text has when it is encoded again"
+    return replace(report, pattern="re-tokenised", detail=detail)
 
 
 def _token_at(texts: Sequence[str], place: int) -> int:
