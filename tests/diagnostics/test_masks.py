@@ -141,8 +141,20 @@ def test_our_wire_format_passes(tokenizer):
     assert (report.pattern, report.first_wrong) == ("everything learned", 0)
 
 
-def wrong(tokenizer, ids, mask, **more):
-    report = check_masks(MESSAGES, ids, mask, tokenizer=tokenizer, **more)
+def test_bytes_that_are_no_character_do_not_hide_where_a_turn_ends(tokenizer):
+    half = tokenizer.encode("é", add_special_tokens=False)[:1]
+    assert "\ufffd" in tokenizer.decode(half)
+    messages = [MESSAGES[0], {"role": "assistant", "content": "x\ufffd"}, MESSAGES[2], MESSAGES[3]]
+    before, after = Rollout(tokenizer, PIECES[:2]), Rollout(tokenizer, PIECES[3:])
+    said = [*tokenizer.encode("x"), *half, tokenizer.eos_token_id]
+    ids, mask = before.ids + said + after.ids, before.mask + [1] * len(said) + after.mask
+    assert check_masks(messages, ids, mask, tokenizer=tokenizer).ok
+    mask[len(before.ids) + 2] = 0
+    assert wrong(tokenizer, ids, mask, messages) == ("end of turn not learned", len(before.ids) + 2)
+
+
+def wrong(tokenizer, ids, mask, messages=MESSAGES, **more):
+    report = check_masks(messages, ids, mask, tokenizer=tokenizer, **more)
     assert not report.ok and report.pattern in PATTERNS
     return report.pattern, report.first_wrong
 

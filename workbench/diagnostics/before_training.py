@@ -195,7 +195,7 @@ def learning_rate(case: TrainerCase | RunCase) -> str | None:
 def eval_leak(case: TrainerCase | RunCase) -> str | None:
     """Tasks of the evaluation are trained on."""
     if isinstance(case, RunCase):
-        return _same_tasks(case.config["tasks"], case.config["dev"])
+        return _same_tasks(case.described("tasks"), case.described("dev"))
     if case.trainer.eval_dataset is None:
         return None
     sets = case.trainer.eval_dataset

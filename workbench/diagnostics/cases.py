@@ -87,15 +87,21 @@ class RunCase:
     probe: Any = None
     """The SamplerProbe that watched it, if one did."""
 
+    def described(self, name: str) -> Any:
+        """An entry of config.json. Raises CannotTell for a recording that was not trained."""
+        if name not in self.config:
+            raise CannotTell(f"the run's config.json has no {name!r}: it was not made by train()")
+        return self.config[name]
+
     @property
     def settings(self) -> Mapping[str, Any]:
         """The training settings."""
-        return self.config["config"]
+        return self.described("config")
 
     @property
     def lora(self) -> bool:
         """Whether only some of the weights are trained."""
-        policy = self.config["policy"]
+        policy = self.described("policy")
         return policy["num_trained_parameters"] < policy["num_parameters"]
 
     @cached_property

@@ -112,17 +112,24 @@ def _end_of_turn(said: Sequence[int], tokenizer: Any) -> int:
 def decoded(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     """The text of each id, so that joined they are the text of all.
 
-    Ids that only together are a character share it: the first has its text, the others "".
+    Ids that only together are a character share it: the first has its text, the others "". A
+    special token is never part of a character.
     """
+    special = set(tokenizer.all_special_ids)
     texts: list[str] = []
     waiting: list[int] = []
+
+    def flush() -> None:
+        if waiting:
+            text = tokenizer.decode(waiting, skip_special_tokens=False)
+            texts.extend([text] + [""] * (len(waiting) - 1))
+            waiting.clear()
+
     for token in ids:
+        if token in special:
+            flush()
         waiting.append(token)
-        text = tokenizer.decode(waiting, skip_special_tokens=False)
-        if "\ufffd" in text and len(waiting) < 8:  # in the middle of a character
-            continue
-        texts += [text] + [""] * (len(waiting) - 1)
-        waiting = []
-    if waiting:
-        texts += [tokenizer.decode(waiting, skip_special_tokens=False)] + [""] * (len(waiting) - 1)
+        if not tokenizer.decode(waiting, skip_special_tokens=False).endswith("\ufffd"):
+            flush()  # else: in the middle of a character
+    flush()
     return texts
