@@ -2,7 +2,8 @@
 
 Stage: beside the loop, above learning and adapters. `doctor` examines a trainer of TRL's, a run of
 ours or the machine; `check_masks` finds out anew which tokens are the model's; `calibrate` and
-`estimate_cost` say what a run will take before it is started, `gpu_memory` what a GPU must hold. docs/doctor.md lists every check.
+`estimate_cost` say what a run will take before it is started, `gpu_memory` what a GPU must hold.
+docs/doctor.md lists every check.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ def _stale(probe: Probe) -> str | None:
     moved, followed = probe.trainer_moved or 0.0, probe.sampler_moved
     if moved > MOVED and followed is not None and followed < 0.01 * moved:
         return (
-            f"after {probe.update_index} updates the trainer's log-probs on fixed tokens have moved "
-            f"by {moved:.2g} nats, the sampler's by {followed:.2g}"
+            f"after {probe.update_index} updates the trainer's log-probs on fixed tokens have "
+            f"moved by {moved:.2g} nats, the sampler's by {followed:.2g}"
         )
     gap, bare = probe.gap, probe.gap_without_adapter
     if gap is not None and bare is not None and gap > MOVED and bare < 0.1 * gap:

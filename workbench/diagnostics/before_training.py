@@ -110,7 +110,7 @@ def _as_generate_merges(case: TrainerCase) -> Any:
     "completion-budget",
     "warning",
     "trainer run",
-    why="The budget counts every token after the prompt, observations included. When it is gone the "
+    why="The budget counts every token after the prompt, observations too. When it is gone the "
     "episode ends in the middle, unsolved, however good the policy is.",
     change="Raise max_completion_length (ours: sampler.max_context), or allow fewer turns.",
 )
@@ -171,7 +171,7 @@ def group_size(case: TrainerCase | RunCase) -> str | None:
     "learning-rate",
     "warning",
     "trainer run",
-    why="LoRA wants a rate about ten times that of full fine-tuning; at TRL's default of 1e-6, made "
+    why="LoRA wants about ten times the rate of full fine-tuning; at TRL's default of 1e-6, made "
     "for all weights of a large model, the curve stays flat for hundreds of updates.",
     change="Start LoRA at 1e-5 to 1e-4 for models of 1 B parameters and more, 1e-3 for tiny ones.",
 )

@@ -1,7 +1,7 @@
 """What is examined: a trainer of TRL's, or a run of ours.
 
 Stage: beside the loop. A `GRPOTrainer`, a `Run`, or a run's folder goes in; a case with what the
-checks read comes out. Left out: RLOOTrainer and SFTTrainer (other fields), runs on several machines.
+checks read comes out. Left out: RLOOTrainer and SFTTrainer (other fields), several machines.
 """
 
 from __future__ import annotations
@@ -112,11 +112,10 @@ class RunCase:
     @cached_property
     def last_groups(self) -> tuple[Group, ...]:
         """The groups of the newest stored iteration. Raises CannotTell if there is none."""
-        text = ""
-        for _, text in gzip_members(self.folder / "trajectories.jsonl.gz"):
-            pass  # only the last one is worth the time that parsing takes
-        if not text:
+        members = list(gzip_members(self.folder / "trajectories.jsonl.gz"))
+        if not members:
             raise CannotTell("no iteration is stored yet")
+        _, text = members[-1]  # only this one is worth the time that parsing takes
         return tuple(from_json(Group, json.loads(row)["group"]) for row in text.splitlines()[1:])
 
     @property

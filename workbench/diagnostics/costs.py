@@ -4,11 +4,11 @@ Stage: beside the loop. A policy, tasks and a sandbox go in; a `Calibration` com
 `CostEstimate` for any settings, then a table of predicted against measured. The model of the cost
 is plain proportion:
 
-    sampling = rollouts * CPU seconds a rollout         sandbox = rollouts * its CPU seconds a rollout
-    update   = rollouts that teach * CPU seconds a row  tokens  = rollouts * tokens a rollout
+    sampling = rollouts * CPU seconds a rollout    sandbox = rollouts * its CPU seconds a rollout
+    tokens   = rollouts * tokens a rollout         update  = rows learned from * CPU seconds a row
 
-Rollouts that teach: RL, those outside of tied groups; RFT, the solved ones that are kept, once an
-epoch. Wall-clock time is CPU time times the ratio seen while calibrating.
+Rows learned from: RL, the rollouts outside of tied groups; RFT, the solved ones that are kept, once
+an epoch. Wall-clock time is CPU time times the ratio seen while calibrating.
 Left out: evaluations, checkpoints, and what changes while a policy learns (episodes grow longer,
 groups become tied): docs/doctor.md has the measured error.
 """

@@ -225,7 +225,7 @@ def clip_high(case: Case) -> str | None:
     "warning",
     "trainer run",
     why="Samples that are used more than once should leave the clip range here and there. If none "
-    "ever does, the policy hardly moves: a tiny learning rate, dead adapters, vanishing advantages.",
+    "ever does, the policy hardly moves: a tiny learning rate, dead adapters, tiny advantages.",
     change="Look at grad_norm and at the learning rate; raise it until about one token in a "
     "thousand is clipped.",
 )
@@ -245,7 +245,7 @@ def clip_zero(case: Case) -> str | None:
     "no-gradient",
     "error",
     "trainer run",
-    why="The weights do not change although rewards differ: the loss does not reach what is trained.",
+    why="The weights do not change although rewards differ: the loss does not reach them.",
     change="mask_truncated_completions with everything truncated? A loss mask of zeros "
     "(check_masks)? Frozen parameters? An optimiser made for another model?",
 )
@@ -266,7 +266,7 @@ def no_gradient(case: Case) -> str | None:
     "trainer",
     why="The policy has left everything the reference would say: its text is usually noise by now, "
     "and the KL estimate grows exponentially with the distance.",
-    change="Lower the learning rate, raise beta; with adapters, check that sampler and trainer hold "
+    change="Lower the learning rate, raise beta; with adapters, see that sampler and trainer hold "
     "the same ones (stale-sampler). Go back to a checkpoint before the rise.",
 )
 def kl_explosion(case: TrainerCase) -> str | None:

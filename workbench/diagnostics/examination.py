@@ -76,5 +76,6 @@ def doctor(subject: Any = None, *, probe: SamplerProbe | None = None) -> Report:
         case = run_case(subject, probe)
         return examine(f"run {case.folder}", "run", case, CHECKS)
     raise ValueError(
-        f"subject: expected a GRPOTrainer, a Run, a run's folder or None, got {type(subject).__name__}"
+        "subject: expected a GRPOTrainer, a Run, a run's folder or None, got "
+        f"{type(subject).__name__}"
     )

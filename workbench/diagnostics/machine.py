@@ -116,7 +116,7 @@ def _differing_versions() -> dict[str, tuple[str, str]]:
     "warning",
     "machine",
     why="Below tier 2 a program under test can read and write what you can.",
-    change="docs/sandbox.md says what each tier needs; open_sandbox('docker') where there is Docker.",
+    change="docs/sandbox.md says what each tier needs; open_sandbox('docker') where Docker is.",
 )
 def sandbox_tier(case: MachineCase) -> str | None:
     """The sandbox on this machine holds back little."""
@@ -159,7 +159,7 @@ def threads(case: MachineCase) -> str | None:
     "memory",
     "warning",
     "machine",
-    why="A run that is killed for memory loses the iteration under way; sandboxes are killed first, "
+    why="A run killed for memory loses the iteration under way; sandboxes are killed first, "
     "which looks like wrong answers that nobody gave.",
     change="Close what is not needed, fewer sandbox workers, smaller batches.",
 )

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 PATTERNS = {
     "wrong length": "mask and ids differ in number (TRL #5144)",
-    "re-tokenised": "the ids are a decoding encoded again, not what was sampled (TRL #5224, PR #5242; "
-    "ms-swift PR #10012)",
+    "re-tokenised": "the ids are a decoding encoded again, not what was sampled (TRL #5224, PR "
+    "#5242; ms-swift PR #10012)",
     "off by one": "the whole mask is one token early or late",
     "shifted": "the whole mask is some tokens early or late",
     "padding side": "the mask is padded on the other side than the ids",
-    "padding learned": "padding counts as the model's, as where it is found by its id and pad is eos "
-    "(TRL #4974)",
-    "truncated learned": "a cut-off attempt counts although such attempts are to be left out "
-    "(TRL PR #4976, #6369)",
-    "end of turn not learned": "the token that ends a turn is masked: the model never learns to stop",
-    "template prefix learned": "the generation prompt, which the template writes, counts as the "
+    "padding learned": "padding counts as the model's, as where it is found by its id and pad is "
+    "eos (TRL #4974)",
+    "truncated learned": "a cut-off attempt counts although such are to be left out (TRL PR #4976)",
+    "end of turn not learned": "the token that ends a turn is masked: the model never learns to "
+    "stop",
+    "template prefix learned": "the generation prompt, written by the template, counts as the "
     "model's",
     "separator learned": "what the template writes after a turn counts as the model's",
     "observation learned": "tokens of the environment count as the model's",
@@ -33,10 +33,10 @@ PATTERNS = {
     "model tokens left out": "some of the model's tokens are masked",
     "thinking stripped": "the ids lack the thinking that was sampled: the template drops it from "
     "earlier turns when the conversation is rendered again (verl #6719)",
-    "separator dropped": "the ids lack what the template writes after a turn: drift grows with each "
-    "(verl PR #6921)",
-    "observation missing": "the ids lack an observation: the model answered what it was never told "
-    "(TRL #6067)",
+    "separator dropped": "the ids lack what the template writes after a turn: drift grows with "
+    "each (verl PR #6921)",
+    "observation missing": "the ids lack an observation: the model answered what it was never "
+    "told (TRL #6067)",
     "beginning doubled": "the ids begin twice: a rendered prompt was tokenised with special tokens",
     "other text": "the ids do not say what the messages say",
     "logprobs elsewhere": "log-probabilities stand at other places than the mask",

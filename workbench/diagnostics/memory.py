@@ -6,7 +6,7 @@ hidden, L layers, H heads, K heads of keys and values, D head size, I intermedia
 
     parameters    V h (twice if the head is not tied) + L (2 h H D + 2 h K D + 3 h I + 2 h) + h
     LoRA, rank r  L r (2 (h + H D) + 2 (h + K D) + 3 (h + I)), all linear layers
-    trained state 4 bytes weight (LoRA: peft keeps it in float32) + 4 gradient + 8 Adam = 16 a parameter
+    trained state bytes a parameter: 4 weight (peft keeps LoRA's in float32) + 4 gradient + 8 Adam
     KV cache      2 L K D bytes-a-number a token, of every sequence that is sampled at a time
     activations   with checkpointing: L h numbers a token (the layers' inputs) + one layer in full;
                   without: L layers in full. One layer in full: 8 h + 4 H D + 4 I numbers (the two

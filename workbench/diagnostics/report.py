@@ -110,4 +110,5 @@ class Report:
         num_warnings = len(self.symptoms) - num_errors
         counts = [(num_errors, "error"), (num_warnings, "warning")]
         said = [f"{n} {word}{'s' * (n > 1)}" for n, word in counts if n]
-        return f"{', '.join(said) or 'nothing found'} in {len(self.passed) + len(self.symptoms)} checks"
+        num_checks = len(self.passed) + len(self.symptoms)
+        return f"{', '.join(said) or 'nothing found'} in {num_checks} checks"

@@ -17,13 +17,14 @@ TIED_SHARE = 0.9
 a policy that had learned to cheat."""
 
 NEVER_ROLLOUTS = 64
-"""Attempts without a reward above zero after which a solve rate of 5 % is ruled out (.95**64 = .04)."""
+"""Attempts without a reward above zero that rule out a solve rate of 5 % (.95**64 = .04)."""
 
 TRUNCATED_SHARE = 0.5
 """Share of completions cut at the limit above which most of the reward is about length."""
 
 CONTEXT_SHARE = 0.25
-"""Share of our episodes that ran out of context. Recorded runs: 0 of 256 looked at in each."""
+"""Share of our episodes that ran out of tokens. Recorded run (headline, seed 0): 12 of 72,692 actions
+were cut, no episode ran out of context."""
 
 CLIPPED_SHARE = 0.5
 """Share of clipped tokens above which most of the gradient is gone. Recorded runs: at most .014."""
@@ -38,8 +39,8 @@ float32 and trainer in bfloat16: at most .0038 in any iteration. float32 against
 1e-5."""
 
 KL_PER_TOKEN = 1.0
-"""Nats a token against the reference: beyond it a token is e times as likely as under the reference,
-on average. A LoRA run at 1e-3 on the tiny policy stays below .02 (tests/diagnostics)."""
+"""Nats a token against the reference: there a token is e times as likely as under the reference, on
+average. A LoRA run at 1e-3 on the tiny policy stays below .02 (tests/diagnostics)."""
 
 DROPPED_SHARE = 0.05
 """Share of attempts that could not be judged. Recorded runs: 0."""
@@ -57,9 +58,9 @@ MOVED = 1e-4
 """Mean change of the trainer's logprobs on fixed tokens, nats, from which a sampler must have moved
 too. Rounding in float32 is below 1e-5."""
 
-TEMPERATURE_ERROR = 0.05
-"""Mean |trainer's logprob - log softmax(logits / temperature)|, nats a token. bfloat16 rounding: below
-.02. A temperature of .7 taken for 1 on the tiny policy: above .1."""
+TEMPERATURE_ERROR = 0.2
+"""Mean |trainer's logprob - log softmax(logits / temperature)| of arbitrary tokens, nats. The tiny
+policy: below 1e-6 in float32, .04 under bfloat16 autocast; a temperature of .9 taken for 1: 2.0."""
 
 NUM_ROWS_COMPARED = 10_000
 """Rows of a data set that are compared when looking for leaks."""

@@ -44,8 +44,8 @@ class Vitals:
 
 
 def of_trl(log_history: Iterable[Mapping[str, Any]], args: Any) -> tuple[Vitals, ...]:
-    """Vital signs of `trainer.state.log_history`, a row an update or an average of some; the summary
-    and evaluations are left out. `args` is the trainer's GRPOConfig.
+    """Vital signs of `trainer.state.log_history`, a row an update or an average of some; evaluations
+    and the summary are left out. `args` is the trainer's GRPOConfig.
 
     Rewards are logged when samples are made. Rows of later updates on the same samples have none.
     """
