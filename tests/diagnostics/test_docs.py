@@ -39,3 +39,10 @@ def test_every_threshold_says_where_it_comes_from():
     source = Path(thresholds.__file__).read_text("utf-8")
     for name in (n for n in vars(thresholds) if n.isupper()):
         assert re.search(rf'^{name} = [^\n]+\n"""', source, re.MULTILINE), name
+
+
+def test_what_the_page_imports_is_there():
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        lines = [line for line in block.splitlines() if re.match(r"from \w|import \w", line)]
+        assert lines
+        exec("\n".join(lines), {})

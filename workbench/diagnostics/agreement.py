@@ -31,13 +31,20 @@ def stale_sampler(case: TrainerCase | RunCase) -> str | None:
     for probe in probes:
         if seen := _stale(probe):
             return seen
-    measured = [p for p in probes if p.gap is not None or p.sampler_moved is not None]
-    if not measured:
-        raise CannotTell(
-            "the sampler reports no log-probs: give DoctorCallback(trainer, sampler_logprobs=...), "
-            "or return `logprobs` from the rollout function"
-        )
+    if not any(p.gap is not None or p.sampler_moved is not None for p in probes):
+        raise CannotTell(_why_silent(case))
     return None
+
+
+def _why_silent(case: TrainerCase | RunCase) -> str:
+    """Why the sampler's log-probs are not known."""
+    trainer = getattr(case, "trainer", None)
+    if trainer is not None and trainer.rollout_func is None and not case.args.use_vllm:
+        return "samples come from the trained model itself (no vLLM, no rollout function)"
+    return (
+        "the sampler reports no log-probs: give DoctorCallback(trainer, sampler_logprobs=...), or "
+        "return `logprobs` from the rollout function"
+    )
 
 
 def _stale(probe: Probe) -> str | None:
@@ -71,7 +78,7 @@ def sampler_gap(case: TrainerCase | RunCase) -> str | None:
     if not gaps:
         gaps = [probe.gap for probe in case.probes if probe.gap is not None]
     if not gaps:
-        raise CannotTell("the sampler reports no log-probs")
+        raise CannotTell(_why_silent(case))
     gap = float(np.mean(gaps[-RECENT:]))
     if gap <= GAP_MEAN:
         return None

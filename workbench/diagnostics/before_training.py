@@ -238,6 +238,8 @@ def _identities(rows: Iterable[dict]) -> set[str]:
 def run_temperature(case: RunCase) -> str | None:
     """Samples were drawn at another temperature than the update assumes."""
     temperature = case.settings["sampler"]["temperature"]
+    if case.described("recipe") == "trl":
+        return None  # TRL divides by it on both sides
     return None if temperature == 1.0 else f"sampler.temperature is {temperature}"
 
 

@@ -8,6 +8,7 @@ Left out: several processes (each measures its own share), images.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from workbench.diagnostics.mask_report import MaskReport
 from workbench.diagnostics.masks import check_masks
 from workbench.diagnostics.probes import Probe, mean_gap
 
+KEPT = 200
+"""Newest mask reports that are kept."""
 FIXED_TOKENS = 32
 """Length of the text on which trainer and sampler are compared."""
 
@@ -46,7 +49,7 @@ class DoctorCallback(TrainerCallback):
             warn: print what `doctor(trainer)` finds whenever the trainer logs.
         """
         self.probes: list[Probe] = []
-        self.mask_reports: list[MaskReport] = []
+        self.mask_reports: deque[MaskReport] = deque(maxlen=KEPT)
         self._trainer, self._ask = trainer, sampler_logprobs
         self._rollouts, self._warn = rollouts, warn
         self._seen: Any = None

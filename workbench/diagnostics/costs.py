@@ -128,6 +128,7 @@ def calibrate(
     """Averages over `num_tasks` groups and one update on a copy; the policy stays as it is.
 
     `config` and `reward` are those of the run to come (None: `train`'s own). Takes a few seconds.
+    Give each call another `seed`: a sandbox does not execute again what it has judged before.
     """
     from workbench.episodes import rollout_many
     from workbench.learning import HONEST, TrainConfig

@@ -7,8 +7,8 @@ log-probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -104,15 +104,11 @@ def _moved(actions: Sequence[Action], first: Sequence[Action]) -> float:
     return mean_gap(now, then)
 
 
-class _adapter_off:
-    """Inside the block a peft model answers without its adapters; the value says if it has any."""
-
-    def __init__(self, model: Any):
-        self._context = model.disable_adapter() if hasattr(model, "disable_adapter") else None
-
-    def __enter__(self) -> bool:
-        (self._context or nullcontext()).__enter__()
-        return self._context is not None
-
-    def __exit__(self, *error: Any) -> None:
-        (self._context or nullcontext()).__exit__(*error)
+@contextmanager
+def _adapter_off(model: Any) -> Iterator[bool]:
+    """Inside the block a peft model answers without its adapters; yields whether it has any."""
+    if not hasattr(model, "disable_adapter"):
+        yield False
+        return
+    with model.disable_adapter():
+        yield True

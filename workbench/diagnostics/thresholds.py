@@ -23,8 +23,8 @@ TRUNCATED_SHARE = 0.5
 """Share of completions cut at the limit above which most of the reward is about length."""
 
 CONTEXT_SHARE = 0.25
-"""Share of our episodes that ran out of tokens. Recorded run (headline, seed 0): 12 of 72,692 actions
-were cut, no episode ran out of context."""
+"""Share of our episodes that ran out of tokens. Recorded run (headline, seed 0): 12 of 72,692
+actions were cut, no episode ran out of context."""
 
 CLIPPED_SHARE = 0.5
 """Share of clipped tokens above which most of the gradient is gone. Recorded runs: at most .014."""

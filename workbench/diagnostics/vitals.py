@@ -44,7 +44,7 @@ class Vitals:
 
 
 def of_trl(log_history: Iterable[Mapping[str, Any]], args: Any) -> tuple[Vitals, ...]:
-    """Vital signs of `trainer.state.log_history`, a row an update or an average of some; evaluations
+    """Vital signs of `trainer.state.log_history`, a row an update or a mean over some; evaluations
     and the summary are left out. `args` is the trainer's GRPOConfig.
 
     Rewards are logged when samples are made. Rows of later updates on the same samples have none.
