@@ -13,6 +13,7 @@ _ROOM_OF = {
     "RewardDesign": "rewards",
     "budget": "fast_mode",
     "compare": "experiments",
+    "doctor": "diagnostics",
     "evaluate": "evaluation",
     "grade": "grading",
     "load_run": "runlog",

@@ -10,6 +10,7 @@ import argparse
 import functools
 import os
 import sys
+from collections.abc import Callable
 
 from workbench import bootstrap
 
@@ -58,11 +59,19 @@ def parser() -> argparse.ArgumentParser:
     gallery.add_argument("--fast", action="store_true", help="tiny runs, to see that it works")
     gallery.add_argument("--out", default="runs/gallery", help="folder (default runs/gallery)")
 
+    _add_upkeep(command)
+    return top
+
+
+def _add_upkeep(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """The commands that look after the workbench itself."""
+    examine = command("doctor", help="what is wrong with this machine, or with a run")
+    examine.add_argument("run", nargs="?", help="a run's folder or name (default: the machine)")
+
     clean = command("clean", help="remove what sandboxes left behind: containers, images, folders")
     clean.add_argument("--all", action="store_true", help="also what running processes use")
 
     command("setup", help="make the environment and stop")
-    return top
 
 
 def _demo_options(demo: argparse.ArgumentParser) -> None:

@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> int:
         "reproduce": _reproduce,
         "nbgrader": _nbgrader,
         "gallery": _gallery,
+        "doctor": _doctor,
         "clean": _clean,
         "setup": lambda _: 0,
     }[options.command](options)
@@ -106,6 +107,17 @@ def _gallery(options: argparse.Namespace) -> int:
         raise SetupError(str(error))
     print("written:", *made, sep="\n  ")
     return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from workbench.diagnostics import doctor
+
+    try:
+        report = doctor(options.run)
+    except ValueError as error:  # no run of that name
+        raise SetupError(str(error))
+    print(report)
+    return 0 if report.healthy else 1
 
 
 def _clean(options: argparse.Namespace) -> int:

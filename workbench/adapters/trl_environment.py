@@ -85,6 +85,11 @@ class WorkspaceEnvironment:
         self._tasks, self._opening, self._max_turns = tasks, opening, max_turns
 
     @property
+    def max_turns(self) -> int:
+        """Commands after which an episode ends."""
+        return self._max_turns
+
+    @property
     def attempt(self) -> Attempt:
         """The episode now, or the last one."""
         return self._attempt

@@ -1,0 +1,189 @@
+"""The report, the vital signs and the machine: what needs no training."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from workbench import doctor
+from workbench.diagnostics import CHECKS, Report, Symptom, machine
+from workbench.diagnostics.checklist import CannotTell, check, examine
+from workbench.diagnostics.during_training import clip_zero, no_gradient, tied_groups
+from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
+
+BAD = Symptom("tied-groups", "error", "9 of 10 <groups>", "nothing is learned", "other tasks")
+SLOW = Symptom("learning-rate", "warning", "1e-6", "a flat curve", "1e-5")
+
+
+def test_a_report_reads_from_top_to_bottom():
+    report = Report("run x", (BAD, SLOW), ("mask",), {"kl-explosion": "no reference"})
+    text = repr(report)
+    assert text.startswith("run x: 1 error, 1 warning in 3 checks")
+    assert text.index("ERROR  tied-groups") < text.index("WARNING  learning-rate")
+    assert "  change  other tasks" in text and "kl-explosion: no reference" in text
+    assert report.names == ("tied-groups", "learning-rate") and not report.healthy
+
+
+def test_a_report_is_a_table_in_a_notebook():
+    html = Report("run x", (BAD,), ("mask",), {"kl-explosion": "no reference"})._repr_html_()
+    assert "9 of 10 &lt;groups&gt;" in html and html.count("<tr>") == 2
+    assert "not checked: 1" in html and "kl-explosion: no reference" in html
+
+
+def test_nothing_found_says_in_how_many_checks():
+    assert repr(Report("run x", (), ("a", "b"))) == "run x: nothing found in 2 checks"
+
+
+def test_errors_come_first_and_a_check_that_breaks_hides_none():
+    @check("late", "warning", "thing", why="w", change="c")
+    def late(case):
+        """It is late."""
+        return "late"
+
+    @check("broken", "error", "thing", why="w", change="c")
+    def broken(case):
+        """It breaks."""
+        return case.no_such_name
+
+    @check("blind", "error", "thing", why="w", change="c")
+    def blind(case):
+        """It cannot tell."""
+        raise CannotTell("too dark")
+
+    @check("grave", "error", "thing other", why="w", change="c")
+    def grave(case):
+        """It is grave."""
+        return "grave"
+
+    report = examine("x", "thing", object(), (late, broken, blind, grave))
+    assert report.names == ("grave", "late") and grave.finds == "It is grave."
+    assert report.unknown["blind"] == "too dark"
+    assert report.unknown["broken"].startswith("the check itself failed: AttributeError")
+    assert examine("x", "other", object(), (late, broken, blind, grave)).names == ("grave",)
+
+
+def test_every_check_says_what_it_finds_why_and_what_to_change():
+    assert len({one.name for one in CHECKS}) == len(CHECKS)
+    for one in (*CHECKS, *machine.CHECKS):
+        assert one.finds.endswith(".") and one.why and one.change and one.on
+
+
+def settings(**changes):
+    known = dict(
+        steps_per_generation=1, num_iterations=1, gradient_accumulation_steps=1, logging_steps=1,
+        generation_batch_size=8, num_generations=4,
+    )  # fmt: skip
+    return SimpleNamespace(**(known | changes))
+
+
+FRESH = {
+    "grad_norm": 0.5,
+    "reward": 0.25,
+    "frac_reward_zero_std": 0.5,
+    "rewards/a/b/mean": float("nan"),
+    "rewards/a/b/std": 0.0,
+    "clip_ratio/region_mean": 0.0,
+    "unscorable": 2.0,
+}
+AGAIN = {"grad_norm": 0.25, "clip_ratio/region_mean": 0.125}
+
+
+def test_vital_signs_of_trl_s_log():
+    first, second = of_trl([FRESH, {"train_loss": 1.0}, AGAIN], settings(num_iterations=2))
+    assert (first.num_groups, first.num_rollouts, first.dropped_share) == (2.0, 8.0, 0.25)
+    assert first.functions == {"a/b": (None, 0.0)} and first.clip_share is None
+    assert (second.num_groups, second.tied_share, second.clip_share) == (0.0, 0.5, 0.125)
+    assert first.reused and second.reused
+    (on_policy,) = of_trl([FRESH], settings())
+    assert on_policy.clip_share == 0.0 and not on_policy.reused
+
+
+def test_a_row_of_the_log_that_averages_updates_counts_their_groups():
+    (row,) = of_trl([FRESH], settings(logging_steps=10))
+    assert (row.num_groups, row.num_rollouts) == (20.0, 80.0)
+
+
+def test_vital_signs_of_our_own_rows():
+    row = {
+        "kind": "iteration", "stage": "rl", "num_groups": 4, "num_rollouts": 16, "num_tied": 1,
+        "num_dropped": 4, "reward_mean": 0.5, "clip_fraction": None, "grad_norm": 0.1,
+        "ratio_gap_mean": 0.001, "num_updates": 2,
+    }  # fmt: skip
+    (vitals,) = of_rows([row, row | {"stage": "rft"}, {"kind": "evaluation", "stage": "rl"}])
+    assert (vitals.tied_share, vitals.dropped_share, vitals.clip_share) == (0.25, 0.25, None)
+    assert vitals.reused and vitals.gap == 0.001
+
+
+def case(*rows):
+    return SimpleNamespace(vitals=rows)
+
+
+def test_few_groups_are_no_pattern():
+    row = Vitals(num_groups=5, reward_mean=0.5, tied_share=1.0)
+    other = replace(row, reward_mean=0.25)
+    with pytest.raises(CannotTell, match="15 groups so far; 16 are needed"):
+        tied_groups.look(case(row, row, other))
+    assert "100% of the last 20 groups" in tied_groups.look(case(row, row, row, other))
+    assert tied_groups.look(case(row, row, row, replace(row, tied_share=0.5))) is None  # 0.875
+
+
+def test_ties_explain_a_zero_gradient():
+    tied = Vitals(num_groups=5, tied_share=1.0, grad_norm=0.0)
+    with pytest.raises(CannotTell, match="tied"):
+        no_gradient.look(case(tied))
+    assert no_gradient.look(case(tied, replace(tied, tied_share=0.5)))
+    assert no_gradient.look(case(replace(tied, grad_norm=0.1, tied_share=0.5))) is None
+
+
+def test_a_ratio_of_one_by_construction_is_not_pinned():
+    row = Vitals(clip_share=0.0)
+    assert clip_zero.look(case(*[row] * 20)) is None
+    assert "in the last 10 rows" in clip_zero.look(case(*[replace(row, reused=True)] * 10))
+
+
+def test_the_machine_has_facts_and_no_name_of_it_is_missing():
+    report = doctor()
+    assert list(report.facts) == ["system", "sandbox", "torch", "CPUs", "memory", "GPU", "versions"]
+    assert set(report.passed) | set(report.names) | set(report.unknown) == {
+        one.name for one in machine.CHECKS
+    }
+
+
+HEALTHY = machine.MachineCase(3, (), 1, 4, 16_000.0, {}, {"torch": "2.13.0"})
+
+
+@pytest.mark.parametrize(
+    "fault, name, said",
+    [
+        (dict(tier=1, missing_walls=("tier 2: no namespaces",)), "sandbox-tier", "no namespaces"),
+        (dict(threads=None, facts={"torch": "cannot be imported"}), "torch", "cannot"),
+        (dict(threads=4), "threads", "4 threads on 4 CPUs"),
+        (dict(free_mb=500.0), "memory", "500 MB free"),
+        (dict(versions={"trl": ("1.16.0", "1.15.0")}), "versions", "trl 1.15.0 (locked 1.16.0)"),
+    ],
+)
+def test_each_fault_of_a_machine_is_named(fault, name, said):
+    assert examine("m", "machine", HEALTHY, machine.CHECKS).healthy
+    report = examine("m", "machine", replace(HEALTHY, **fault), machine.CHECKS)
+    assert report.names == (name,) and said in report.symptoms[0].seen
+
+
+def test_a_recording_is_examined_as_far_as_it_goes():
+    report = doctor("bugfix-before-after")
+    assert report.names == () and {"truncated", "mask"} <= set(report.passed)
+    assert "was not made by train()" in report.unknown["learning-rate"]
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(ValueError, match="expected a GRPOTrainer, a Run"):
+        doctor(3)
+    with pytest.raises(ValueError, match="found none"):
+        doctor("no-such-run")
+
+
+def test_the_command_prints_the_report(capsys):
+    from workbench.__main__ import parser
+    from workbench.commands import run
+
+    assert run(parser().parse_args(["doctor", "bugfix-before-after"])) == 0
+    assert "nothing found" in capsys.readouterr().out

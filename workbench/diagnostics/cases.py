@@ -1,0 +1,135 @@
+"""What is examined: a trainer of TRL's, or a run of ours.
+
+Stage: beside the loop. A `GRPOTrainer`, a `Run`, or a run's folder goes in; a case with what the
+checks read comes out. Left out: RLOOTrainer and SFTTrainer (other fields), several machines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.diagnostics.checklist import CannotTell
+from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
+from workbench.records import Group, from_json
+from workbench.runlog import RunRecord, gzip_members
+
+if TYPE_CHECKING:
+    from workbench.diagnostics.callback import DoctorCallback
+    from workbench.diagnostics.probes import Probe
+
+
+@dataclass(frozen=True)
+class TrainerCase:
+    """A trainer before, during or after training."""
+
+    trainer: Any
+    """trl.GRPOTrainer."""
+
+    @property
+    def args(self) -> Any:
+        """Its GRPOConfig."""
+        return self.trainer.args
+
+    @property
+    def model(self) -> Any:
+        """The model in training, out of what accelerate wrapped around it."""
+        return self.trainer.accelerator.unwrap_model(self.trainer.model)
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer; of a processor, the one inside."""
+        return getattr(self.trainer.processing_class, "tokenizer", self.trainer.processing_class)
+
+    @property
+    def lora(self) -> bool:
+        """Whether adapters of peft are trained."""
+        return hasattr(self.model, "peft_config")
+
+    @property
+    def num_updates(self) -> int:
+        """Optimiser steps so far."""
+        return self.trainer.state.global_step
+
+    @cached_property
+    def vitals(self) -> tuple[Vitals, ...]:
+        """The log so far."""
+        return of_trl(self.trainer.state.log_history, self.args)
+
+    @property
+    def callback(self) -> DoctorCallback:
+        """The DoctorCallback that watches the training. Raises CannotTell if there is none."""
+        for one in self.trainer.callback_handler.callbacks:
+            if type(one).__name__ == "DoctorCallback":
+                return one
+        raise CannotTell("needs trainer.add_callback(DoctorCallback(trainer)) before training")
+
+    @property
+    def probes(self) -> tuple[Probe, ...]:
+        """What the callback has measured. Raises CannotTell if there is no callback."""
+        return tuple(self.callback.probes)
+
+
+@dataclass(frozen=True)
+class RunCase:
+    """A run of our loop, going on or stored."""
+
+    config: Mapping[str, Any]
+    """Contents of its config.json."""
+    rows: tuple[Mapping[str, Any], ...]
+    """Its metrics so far."""
+    folder: Path
+    """Where it is stored."""
+    probe: Any = None
+    """The SamplerProbe that watched it, if one did."""
+
+    def described(self, name: str) -> Any:
+        """An entry of config.json. Raises CannotTell for a recording that was not trained."""
+        if name not in self.config:
+            raise CannotTell(f"the run's config.json has no {name!r}: it was not made by train()")
+        return self.config[name]
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The training settings."""
+        return self.described("config")
+
+    @property
+    def lora(self) -> bool:
+        """Whether only some of the weights are trained."""
+        policy = self.described("policy")
+        return policy["num_trained_parameters"] < policy["num_parameters"]
+
+    @cached_property
+    def vitals(self) -> tuple[Vitals, ...]:
+        """Its RL iterations so far."""
+        return of_rows(self.rows)
+
+    @cached_property
+    def last_groups(self) -> tuple[Group, ...]:
+        """The groups of the newest stored iteration. Raises CannotTell if there is none."""
+        members = list(gzip_members(self.folder / "trajectories.jsonl.gz"))
+        if not members:
+            raise CannotTell("no iteration is stored yet")
+        _, text = members[-1]  # only this one is worth the time that parsing takes
+        return tuple(from_json(Group, json.loads(row)["group"]) for row in text.splitlines()[1:])
+
+    @property
+    def probes(self) -> tuple[Probe, ...]:
+        """What a SamplerProbe has measured. Raises CannotTell without one."""
+        if self.probe is None:
+            raise CannotTell(
+                "needs train(..., on_metrics=SamplerProbe(policy)), then doctor(run, probe=it)"
+            )
+        return tuple(self.probe.probes)
+
+
+def run_case(run: Any, probe: Any = None) -> RunCase:
+    """The case of a `Run`, a `RunRecord`, or what `load_run` takes."""
+    rows = tuple(run.metrics)
+    stored = run if isinstance(run, RunRecord) else RunRecord(run.folder)
+    return RunCase(stored.config, rows, Path(run.folder), probe)

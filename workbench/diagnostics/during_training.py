@@ -1,0 +1,279 @@
+"""Checks of the course of training: rewards, groups, clipping, gradients, as the log shows them.
+
+Stage: beside the loop. The same functions read TRL's log and ours (`vitals`). Left out: what the
+log does not show (`weights`, `agreement`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.diagnostics.cases import RunCase, TrainerCase
+from workbench.diagnostics.checklist import CannotTell, check
+from workbench.diagnostics.thresholds import (
+    CLIPPED_SHARE,
+    CONTEXT_SHARE,
+    DROPPED_SHARE,
+    KL_PER_TOKEN,
+    MIN_GROUPS,
+    NEVER_ROLLOUTS,
+    PINNED_ROWS,
+    RECENT,
+    TIED_SHARE,
+    TRUNCATED_SHARE,
+)
+from workbench.diagnostics.vitals import Vitals, known
+
+Case = TrainerCase | RunCase
+
+
+def logged(case: Case) -> tuple[Vitals, ...]:
+    """The log so far. Raises CannotTell while it is empty."""
+    if not case.vitals:
+        raise CannotTell("no update is logged yet")
+    return case.vitals
+
+
+def recent(case: Case, name: str) -> list[float]:
+    """A vital sign in the newest rows. Raises CannotTell if the log does not have it."""
+    numbers = known(logged(case), name)[-RECENT:]
+    if not numbers:
+        raise CannotTell(f"the log does not say (no {name})")
+    return numbers
+
+
+def first_and_last(numbers: Sequence[float]) -> str:
+    """How a number went, for people."""
+    return f"{numbers[0]:.3g} at first, {numbers[-1]:.3g} now"
+
+
+@check(
+    "truncated",
+    "error",
+    "trainer run",
+    why="A completion that is cut off has not said what it would be paid for: the reward measures "
+    "length, and brevity is learned before anything else.",
+    change="Raise max_completion_length (ours: sampler.max_action_tokens, max_context), or "
+    "mask_truncated_completions=True if only a few are cut.",
+)
+def truncated(case: Case) -> str | None:
+    """Most completions are cut off at the length limit."""
+    if isinstance(case, RunCase):
+        attempts = [t for group in case.last_groups for t in group.trajectories]
+        cut = np.mean([_was_cut(t) for t in attempts])
+        said = f"{cut:.0%} of the last {len(attempts)} attempts ran out of tokens"
+        return said if cut > CONTEXT_SHARE else None
+    shares = recent(case, "truncated_share")
+    if np.mean(shares) <= TRUNCATED_SHARE:
+        return None
+    limit = case.args.max_completion_length
+    return (
+        f"{np.mean(shares):.0%} of the completions were cut at {limit} tokens "
+        f"in the last {len(shares)} rows of the log"
+    )
+
+
+def _was_cut(trajectory) -> bool:
+    last = trajectory.turns[-1].action.finish if trajectory.turns else "context"
+    return trajectory.stop_reason == "context" or last != "end_of_turn"
+
+
+def _is_constant(rows: Sequence[Vitals]) -> bool:
+    """Whether no reward in the whole log differs from any other."""
+    means = {round(v.reward_mean, 6) for v in rows if v.reward_mean is not None}
+    return len(means) == 1 and all(v.tied_share == 1.0 for v in rows)
+
+
+@check(
+    "tied-groups",
+    "error",
+    "trainer run",
+    why="A group whose rewards are all equal has advantage 0 everywhere: nothing is learned from "
+    "it, whatever it cost.",
+    change="Tasks of middling difficulty (drop those never and those always solved), more attempts "
+    "a group, or a reward with steps in between. If the reward is near its best: stop, and read "
+    "what is paid for.",
+)
+def tied_groups(case: Case) -> str | None:
+    """Nearly every group's rewards are all equal."""
+    rows = [v for v in logged(case) if v.tied_share is not None][-RECENT:]
+    groups = sum(v.num_groups for v in rows)
+    if groups < MIN_GROUPS:
+        raise CannotTell(f"{groups:.0f} groups so far; {MIN_GROUPS} are needed")
+    share = np.average([v.tied_share for v in rows], weights=[v.num_groups for v in rows])
+    if share < TIED_SHARE or _is_constant(case.vitals):
+        return None  # the constant has checks of its own
+    mean = known(rows, "reward_mean")
+    return f"{share:.0%} of the last {groups:.0f} groups are tied; reward {first_and_last(mean)}"
+
+
+@check(
+    "reward-never-positive",
+    "error",
+    "trainer run",
+    why="Nothing is ever rewarded, so there is nothing to reinforce: this does not get better by "
+    "waiting.",
+    change="Look at a completion and its verdict by hand. Easier tasks, rejection fine-tuning "
+    "first, a partial reward (pass_fraction), or a parser that accepts what the model writes.",
+)
+def reward_never_positive(case: Case) -> str | None:
+    """No attempt has ever been paid more than zero."""
+    if isinstance(case, RunCase) and not case.vitals:
+        return _nothing_to_imitate(case)
+    rows = logged(case)
+    num = sum(v.num_rollouts for v in rows)
+    if num < NEVER_ROLLOUTS:
+        raise CannotTell(f"{num:.0f} attempts so far; {NEVER_ROLLOUTS} are needed")
+    means = known(rows, "reward_mean")
+    if not means or max(means) > 0 or not _is_constant(rows):
+        return None
+    return (
+        f"reward {means[-1]:g} in each of {num:.0f} attempts; a rate of {3 / num:.1%} is possible"
+    )
+
+
+def _nothing_to_imitate(case: RunCase) -> str | None:
+    """Rejection fine-tuning that has no example."""
+    rows = [row for row in case.rows if row["kind"] == "fine_tuning"]
+    if not rows:
+        raise CannotTell("no update is logged yet")
+    if rows[-1]["num_examples"]:
+        return None
+    num = sum(row["num_rollouts"] for row in case.rows if row["kind"] == "iteration")
+    return (
+        f"not one of {num} attempts solved its task: rejection fine-tuning has nothing to imitate"
+    )
+
+
+@check(
+    "reward-constant",
+    "error",
+    "trainer run",
+    why="Every attempt at every task is paid the same: the reward does not look at the attempt.",
+    change="Call the reward on two completions that should differ. Usual causes: a wrong column, a "
+    "key that is never found, a cache.",
+)
+def reward_constant(case: Case) -> str | None:
+    """Every attempt at every task gets the same reward."""
+    rows = logged(case)
+    num = sum(v.num_rollouts for v in rows)
+    if num < NEVER_ROLLOUTS:
+        raise CannotTell(f"{num:.0f} attempts so far; {NEVER_ROLLOUTS} are needed")
+    if not _is_constant(rows) or rows[-1].reward_mean <= 0:
+        return None
+    return f"reward {rows[-1].reward_mean:g} in each of {num:.0f} attempts"
+
+
+@check(
+    "reward-missing",
+    "error",
+    "trainer",
+    why="TRL leaves out what a function answers with None; if it answers so for everything, that "
+    "function is not part of the reward at all, and only a warning in the log says so.",
+    change="Call it with what TRL passes: prompts, completions, completion_ids and the columns of "
+    "the data set, by keyword. Does it find the column? Does it swallow an exception?",
+)
+def reward_missing(case: TrainerCase) -> str | None:
+    """A reward function has never given a number."""
+    rows = logged(case)
+    silent = [
+        name
+        for name in case.trainer.reward_func_names
+        if all(v.functions.get(name, (None,))[0] is None for v in rows)
+    ]
+    if not silent:
+        return None
+    return f"{', '.join(silent)}: None for every completion in {len(rows)} rows of the log"
+
+
+@check(
+    "unscorable",
+    "error",
+    "trainer run",
+    why="These attempts are lost, and not by chance: the sandbox fails on some programs and not on "
+    "others, so what is left is another set of tasks.",
+    change="Read the verdicts' messages; sandbox.guarantees(); fewer workers, longer wall-clock "
+    "limits, a lint of the tasks.",
+)
+def unscorable(case: Case) -> str | None:
+    """Too many attempts could not be judged and were dropped."""
+    shares = recent(case, "dropped_share")
+    share = float(np.mean(shares))
+    said = f"{share:.0%} of the attempts of the last {len(shares)} rows could not be judged"
+    return said if share > DROPPED_SHARE else None
+
+
+@check(
+    "clip-high",
+    "error",
+    "trainer run",
+    why="A clipped token has no gradient. If most are clipped, the samples are from a policy that "
+    "the trained one no longer resembles, or their log-probs are wrong.",
+    change="Fewer updates a batch, a lower learning rate; compare sampler and trainer "
+    "(checks sampler-gap and stale-sampler).",
+)
+def clip_high(case: Case) -> str | None:
+    """Most tokens are clipped."""
+    share = float(np.mean(recent(case, "clip_share")))
+    return f"{share:.0%} of the tokens are clipped" if share > CLIPPED_SHARE else None
+
+
+@check(
+    "clip-zero",
+    "warning",
+    "trainer run",
+    why="Samples that are used more than once should leave the clip range here and there. If none "
+    "ever does, the policy hardly moves: a tiny learning rate, dead adapters, tiny advantages.",
+    change="Look at grad_norm and at the learning rate; raise it until about one token in a "
+    "thousand is clipped.",
+)
+def clip_zero(case: Case) -> str | None:
+    """Not one token is ever clipped although samples are used more than once."""
+    rows = [v for v in logged(case) if v.clip_share is not None][-PINNED_ROWS:]
+    if not rows or not rows[-1].reused:
+        return None  # the ratio is 1 by construction
+    if len(rows) < PINNED_ROWS:
+        raise CannotTell(f"{len(rows)} rows so far; {PINNED_ROWS} are needed")
+    if any(v.clip_share for v in rows):
+        return None
+    return f"0 tokens clipped in the last {len(rows)} rows, in updates on samples used before"
+
+
+@check(
+    "no-gradient",
+    "error",
+    "trainer run",
+    why="The weights do not change although rewards differ: the loss does not reach them.",
+    change="mask_truncated_completions with everything truncated? A loss mask of zeros "
+    "(check_masks)? Frozen parameters? An optimiser made for another model?",
+)
+def no_gradient(case: Case) -> str | None:
+    """The gradient is zero although groups are not tied."""
+    rows = [v for v in logged(case) if v.grad_norm is not None and (v.tied_share or 0) < 1.0]
+    rows = rows[-RECENT:]
+    if not rows:
+        raise CannotTell("every group is tied")
+    if any(v.grad_norm for v in rows):
+        return None
+    return f"grad_norm 0 in {len(rows)} rows in which rewards differ"
+
+
+@check(
+    "kl-explosion",
+    "error",
+    "trainer",
+    why="The policy has left everything the reference would say: its text is usually noise by now, "
+    "and the KL estimate grows exponentially with the distance.",
+    change="Lower the learning rate, raise beta; with adapters, see that sampler and trainer hold "
+    "the same ones (stale-sampler). Go back to a checkpoint before the rise.",
+)
+def kl_explosion(case: TrainerCase) -> str | None:
+    """The KL to the reference is far beyond what a useful policy needs."""
+    if case.trainer.beta == 0:
+        return None
+    numbers = known(logged(case), "kl")
+    if not numbers or numbers[-1] < KL_PER_TOKEN:
+        return None
+    return f"KL {first_and_last(numbers)} nats a token; expected below {KL_PER_TOKEN:g}"
