@@ -1,0 +1,165 @@
+"""CreditViewer: which turn earned the reward, according to every scheme, and in truth.
+
+Stage: reading. In: a group, what schemes said about its turns, what is true; out: a widget with
+turns as rows and schemes as columns, two attempts compared, and the tokens of a chosen turn as the
+loss sees them. The numbers come from `plots.crediting`, the HTML from `credit_html` and
+`token_html`; `to_html` writes a page that needs no server. Left out: making credit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import traitlets
+from matplotlib.figure import Figure
+
+from workbench.plots.behaviour import verdict_words
+from workbench.plots.credit_pictures import credit_table
+from workbench.plots.crediting import Credit, CreditColumn, credit_columns, num_alike, signed
+from workbench.plots.tokens import as_decode, tokens_of_turn
+from workbench.records import Group, Task, TurnValue
+from workbench.widgets.credit_html import CREDIT_STYLE, LEGEND, credit_html
+from workbench.widgets.credit_page import write_page
+from workbench.widgets.episode_html import heading_html
+from workbench.widgets.markup import STYLE, boxed, line, page, text
+from workbench.widgets.token_html import COLOURS, TOKEN_STYLE, tokens_html
+
+ALL_STYLES = STYLE + CREDIT_STYLE + TOKEN_STYLE
+NOBODY = -1
+"""The value of `against` while nothing is compared."""
+SHOWN = (("credit", "credit"), ("share of the update", "share"))
+
+
+class CreditViewer(ipywidgets.VBox):
+    """A widget that shows credit, turn by turn and token by token.
+
+    >>> CreditViewer(group, credit, truth=group.turn_values)        # doctest: +SKIP
+    """
+
+    attempt = traitlets.Int(0)
+    """Which trajectory is shown, from 0."""
+    against = traitlets.Int(NOBODY)
+    """Which trajectory it is compared with; NOBODY (-1) = none."""
+    turn = traitlets.Int(0)
+    """Whose tokens are shown, from 0."""
+    scheme = traitlets.Unicode()
+    """The column whose credit is the tokens' advantage."""
+    show = traitlets.Enum(("credit", "share"), "credit")
+    """Numbers of the table: credit, or |credit| times tokens as a share of the group's."""
+    colour = traitlets.Enum(COLOURS, COLOURS[0])
+    """What the colour of a token stands for."""
+    text = traitlets.Unicode("")
+    """The line above the table, in words."""
+
+    def __init__(
+        self,
+        group: Group,
+        credit: Mapping[str, Credit],
+        truth: Sequence[TurnValue] | Credit | None = None,
+        task: Task | None = None,
+        *,
+        rewards: Sequence[float] | None = None,
+        decode: Any = None,
+        new_logprobs: Sequence[Sequence[Sequence[float]]] | None = None,
+        clip_low: float = 0.2,
+        clip_high: float = 0.28,
+    ) -> None:
+        """Show the first attempt of `group`.
+
+        Args:
+            credit: name of a scheme -> a (K,) array for each trajectory.
+            truth: `group.turn_values`, or the true credit as such arrays; None = not known.
+            task: its statement is shown.
+            rewards: (G,) what the attempts earned; None = solved or not, by the hidden tests.
+            decode: a tokenizer, or a function from token ids to text; None = ids are shown.
+            new_logprobs: [trajectory][turn][token], the sampled tokens' logprobs under the weights
+                as they are now; with them ratios and clipping are shown.
+            clip_low, clip_high: the ratio's allowed range is [1 - clip_low, 1 + clip_high].
+        Raises:
+            ValueError: for a group without trajectories, or credit that does not fit it.
+        """
+        if not group.trajectories:
+            raise ValueError("group: expected at least one trajectory, got none")
+        self.group, self.task = group, task
+        self.columns = credit_columns(group, credit, truth, rewards)
+        self.decode, self._new_logprobs = as_decode(decode), new_logprobs
+        self._clip = dict(clip_low=clip_low, clip_high=clip_high)
+        schemes = [column.name for column in self.columns]
+        controls = self._controls(schemes)
+        self._heading, self._table = ipywidgets.HTML(), ipywidgets.HTML()
+        self._mark, self._tokens = ipywidgets.HTML(layout={"display": "none"}), ipywidgets.HTML()
+        style = ipywidgets.HTML(ALL_STYLES, layout={"display": "none"})
+        parts = [style, self._mark, controls, self._heading, self._table, self._turns, self._tokens]
+        super().__init__(parts, scheme=next((s for s in schemes if s != "truth"), schemes[0]))
+        self.add_class(self._own_class)
+        self._listen()
+        self._draw()
+
+    @property
+    def _own_class(self) -> str:
+        return f"wb-credit-{self.model_id}"
+
+    @property
+    def column(self) -> CreditColumn:
+        """The one that `scheme` names."""
+        return next(column for column in self.columns if column.name == self.scheme)
+
+    def figure(self) -> Figure:
+        """The attempt that is shown, as a still figure."""
+        return credit_table(self.group, self.columns, self.attempt, self.turn)
+
+    def html(self) -> str:
+        """What is shown, as HTML for a page without a kernel."""
+        inside = (self._heading.value, self._table.value, self._tokens.value)
+        return f"{ALL_STYLES}<div{' class=wb-share' * (self.show == 'share')}>{''.join(inside)}</div>"
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one file that shows the whole group in any browser, without server or network.
+
+        Keys: up and down choose a turn, left and right an attempt, Enter opens the answer, s
+        switches to shares of the update. The tokens' advantage is of the scheme chosen now.
+        """
+        return write_page(path, self)
+
+    def _repr_mimebundle_(self, **options) -> dict:
+        """The widget, and its HTML for pages where widgets do not run (nbconvert, untrusted)."""
+        return super()._repr_mimebundle_(**options) | {"text/html": self.html()}
+
+    def _controls(self, schemes: Sequence[str]) -> ipywidgets.Box:
+        names = [(self._words(i), i) for i in range(len(self.group.trajectories))]
+        short = {"description_width": "initial"}
+        self._attempts = ipywidgets.Dropdown(
+            options=names, description="attempt", tooltip="the attempt that is shown",
+            layout={"width": "300px"}, style=short,
+        )  # fmt: skip
+        self._others = ipywidgets.Dropdown(
+            options=[("nothing", NOBODY)], description="compared with", style=short,
+            tooltip="a second attempt, turn by turn beneath the first", layout={"width": "340px"},
+        )  # fmt: skip
+        self._show = ipywidgets.Dropdown(
+            options=SHOWN, description="numbers", style=short, layout={"width": "220px"},
+            tooltip="share of the update: |credit| times tokens, of the whole group's",
+        )  # fmt: skip
+        self._turns = ipywidgets.HBox(layout={"flex_flow": "row wrap"})
+        self._turn = ipywidgets.SelectionSlider(
+            options=[("1", 0)], description="tokens of turn", style=short,
+            continuous_update=False, layout={"width": "340px"},
+        )  # fmt: skip
+        self._schemes = ipywidgets.Dropdown(
+            options=schemes, description="advantage of", style=short, layout={"width": "260px"}
+        )
+        self._colours = ipywidgets.Dropdown(
+            options=COLOURS, description="colour", style=short, layout={"width": "180px"},
+            tooltip="ratio: centred at 1; surprise: -logprob",
+        )  # fmt: skip
+        self._turns.children = [self._turn, self._schemes, self._colours]
+        parts = [self._attempts, self._others, self._show]
+        return ipywidgets.HBox(parts, layout={"flex_flow": "row wrap"})
+
+    def _words(self, i: int) -> str:
+        trajectory = self.group.trajectories[i]
+        return f"#{i}: {verdict_words(trajectory)[1].lower()}, {len(trajectory.turns)} turns"
