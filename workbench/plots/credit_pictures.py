@@ -6,6 +6,7 @@ centred at zero, and every number is written as well.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -31,7 +32,7 @@ MAX_ROWS = 40
 MESSAGE_CHARS = 34
 
 Values = Group | Sequence[np.ndarray]
-"""Where values come from: a group with `turn_values`, or (K,) arrays, the value before each turn."""
+"""Where values come from: a group with `turn_values`, or (K,) arrays, a number before each turn."""
 
 
 def value_over_turns(
@@ -99,7 +100,8 @@ def credit_table(
             axes.text(x, y, words, ha="center", va="center", fontsize=8, color=style.INK)
     names = [f"{k + 1}{' ▸' if k == turn else ''} {_plain(turns[k].action.text)}" for k in rows]
     axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace", parse_math=False)
-    axes.set_xticks(range(len(columns)), [_heading(c) for c in columns], fontsize=8)
+    heads = [_heading(column, max(8, 90 // len(columns))) for column in columns]
+    axes.set_xticks(range(len(columns)), heads, fontsize=8, parse_math=False)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     axes.spines[:].set_visible(False)
     _, ending = verdict_words(group.trajectories[attempt])
@@ -130,7 +132,7 @@ def packed_row(row: PackedRow) -> Figure:
         axes.bar(np.arange(len(row)), heights, 1.0, 0.0, color=colours)
         ticks[0] = f"advantage ±{top:.2g}"
     axes.set_yticks(list(ticks), list(ticks.values()), fontsize=8)
-    axes.set_xlim(-0.5, max(len(row), 1) - 0.5)
+    axes.set(xlim=(-0.5, max(len(row), 1) - 0.5), ylim=(min(ticks) - 0.5, 3.5))
     style.tidy(axes, title=row.label, x="token")
     axes.legend(frameon=False, fontsize=8, ncols=4, loc="lower right", bbox_to_anchor=(1, 1))
     return figure
@@ -181,12 +183,13 @@ def _short(turns) -> list[str]:
 
 def _plain(raw: str) -> str:
     """One line in characters that every font has."""
-    shown = "".join(c if c.isascii() and c.isprintable() else "·" for c in raw[: MESSAGE_CHARS + 1])
-    return shown[:MESSAGE_CHARS] + ("…" if len(raw) > MESSAGE_CHARS else "")
+    words = " ".join(raw[: 4 * MESSAGE_CHARS].split())
+    shown = "".join(c if c.isascii() and c.isprintable() else "·" for c in words)
+    return shown[:MESSAGE_CHARS] + ("…" if len(shown) > MESSAGE_CHARS else "")
 
 
-def _heading(column: CreditColumn) -> str:
-    lines = [column.name[i : i + 16] for i in range(0, min(len(column.name), 48), 16)]
+def _heading(column: CreditColumn, width: int) -> str:
+    lines = textwrap.wrap(_plain(column.name), width)
     if column.match is not None:
         lines.append(f"corr {signed(column.match.correlation)}")
     return "\n".join([*lines, f"±{column.scale:g}"])

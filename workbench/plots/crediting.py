@@ -70,13 +70,13 @@ def credit_columns(
     """
     if TRUTH in credit:
         raise ValueError(f"credit: {TRUTH!r} is the name of the ground truth; rename that scheme")
-    columns = []
+    columns, true = [], None
     if truth is not None and len(truth):
         true, errors = _true_credit(group, truth, rewards)
         columns.append(replace(_column(group, TRUTH, true), errors=errors))
     for name, said in credit.items():
         column = _column(group, name, said)
-        match = agreement(column.credit, columns[0].credit) if truth is not None and columns else None
+        match = None if true is None else agreement(column.credit, true)
         columns.append(replace(column, match=match))
     if not columns:
         raise ValueError("credit: expected at least one scheme or a truth, got neither")

@@ -15,8 +15,8 @@ from workbench.widgets.markup import badge, block, text
 
 FIRST_LINE = 90
 """Characters of a message or an answer that are shown while its row is closed."""
-LEGEND = (
-    "Bars start at each column's zero line and end at the number above it. "
+HOW_BARS = "Bars start at a column's zero line; their cell ends at the number under its name. "
+HOW_NEAR = (
     "<b>corr</b>: Pearson's correlation with the truth over the whole group. <b>rank</b>: the "
     "place that the scheme gives to the turn of this attempt which is truly best, 1 = first."
 )
@@ -55,7 +55,8 @@ def head_html(columns: Sequence[CreditColumn], attempt: int) -> str:
         f"{_match(column, columns[0], attempt)}</th>"
         for column in columns
     )
-    return f'<thead><tr><th scope="col">turn</th><th scope="col">message, answer</th>{cells}</tr></thead>'
+    first = '<th scope="col">turn</th><th scope="col">message, answer</th>'
+    return f"<thead><tr>{first}{cells}</tr></thead>"
 
 
 def _match(column: CreditColumn, truth: CreditColumn, attempt: int) -> str:
@@ -81,7 +82,7 @@ def turn_row(
     who = f' <span class="soft">#{attempt}</span>' if named else ""
     kind = "both" if both else "own"
     kind += " second" if again else ""
-    said = '<span class="soft">〃 the same</span>' if again else turn_html(turn)
+    said = '<span class="soft">= the same turn</span>' if again else turn_html(turn)
     cells = "".join(_cell(column, attempt, k) for column in columns)
     return (
         f'<tr class="{kind}" data-attempt="{attempt}" data-turn="{k}">'
@@ -104,6 +105,12 @@ def turn_html(turn: Turn) -> str:
     )
 
 
+def legend_html(columns: Sequence[CreditColumn]) -> str:
+    """How the table is to be read."""
+    compared = any(column.match is not None for column in columns)
+    return f'<p class="soft">{HOW_BARS}{HOW_NEAR * compared}</p>'
+
+
 def alike_words(attempts: Sequence[int], alike: int) -> str:
     """What two attempts have in common, in words."""
     if len(attempts) < 2:
@@ -121,9 +128,10 @@ def alike_words(attempts: Sequence[int], alike: int) -> str:
 def _cell(column: CreditColumn, attempt: int, k: int) -> str:
     value = float(column.credit[attempt][k])
     if value != value:
-        return '<td class="none">–</td>'
+        return '<td class="none"><b title="no credit is known">–</b></td>'
     length = min(abs(value) / column.scale, 1.0)
     side = "plus" if value > 0 else "minus" if value < 0 else "zero"
+    side += " known" if column.errors is not None else ""
     error = ""
     if column.errors is not None and column.errors[attempt][k] > 0:
         error = f" <small>±{column.errors[attempt][k]:.2f}</small>"
@@ -140,23 +148,24 @@ def _first_line(raw: str) -> str:
 
 CREDIT_STYLE = """<style>
 .wb { --plus: #0072B2; --plus-pale: #0072B266; --minus: #D55E00; --minus-pale: #D55E0066;
-  --paper: var(--jp-layout-color1, #fff); }
+  --paper: var(--jp-layout-color1, #fff); --mark: var(--jp-brand-color1, #1976d2); }
 [data-jp-theme-light="false"] .wb { --plus: #56B4E9; --plus-pale: #56B4E980; --minus: #E69F00;
   --minus-pale: #E69F0080; }
 .wb .wb-scroll { overflow: auto; max-height: 34em; border-bottom: 1px solid var(--edge); }
 .wb table.wb-credit { border-collapse: separate; border-spacing: 0; }
+.wb .wb-credit th, .wb .wb-credit td { padding: 0 4px; }
 .wb .wb-credit thead th { position: sticky; top: 0; z-index: 2; background: var(--paper);
-  vertical-align: bottom; text-align: center; border-bottom: 1px solid var(--soft); padding: 2px 4px; }
+  vertical-align: bottom; text-align: center; border-bottom: 1px solid var(--soft); }
 .wb .wb-credit thead th:nth-child(2) { text-align: left; }
 .wb .wb-credit thead b { color: var(--ink); display: block; overflow-wrap: anywhere;
-  min-width: 76px; max-width: 110px; margin: 0 auto; }
+  min-width: 80px; max-width: 110px; margin: 0 auto; }
 .wb .wb-credit thead span { display: block; font-size: 11px; white-space: nowrap; }
 .wb .wb-credit th:first-child { text-align: left; white-space: nowrap; color: var(--soft);
   position: sticky; left: 0; background: var(--paper); z-index: 1; padding-right: 8px; }
 .wb .wb-credit thead th:first-child { z-index: 3; }
 .wb .wb-credit td, .wb .wb-credit tbody th { border-bottom: 1px solid var(--edge); height: 22px; }
 .wb .wb-credit tr.both:not(.second) > * { border-bottom: none; }
-.wb .wb-credit td.said { min-width: 150px; width: 40%; max-width: 30em; }
+.wb .wb-credit td.said { min-width: 190px; max-width: 0; width: 100%; }
 .wb .wb-credit summary { display: flex; gap: 8px; align-items: baseline; cursor: pointer;
   overflow: hidden; white-space: nowrap; }
 .wb .wb-credit summary code { background: none; color: var(--ink); flex: 0 1 auto; min-width: 3em;
@@ -164,18 +173,22 @@ CREDIT_STYLE = """<style>
 .wb .wb-credit summary > .soft { flex: 1 1 0; overflow: hidden; text-overflow: ellipsis;
   font-size: 11px; }
 .wb .wb-credit td.plus, .wb .wb-credit td.minus, .wb .wb-credit td.zero,
-.wb .wb-credit td.none { text-align: center; padding: 0 4px; min-width: 76px; white-space: nowrap;
+.wb .wb-credit td.none { padding: 0; min-width: 88px; white-space: nowrap; text-align: center;
   border-left: 4px solid var(--paper); font-variant-numeric: tabular-nums;
   --line: linear-gradient(90deg, transparent calc(50% - .5px), var(--soft) 0 calc(50% + .5px),
   transparent 0); background: var(--line); }
+.wb .wb-credit td.known { min-width: 144px; }
 .wb .wb-credit td.plus { background: var(--line), linear-gradient(90deg, transparent 50%,
   var(--plus-pale) 0 calc(50% + 50% * var(--v)), transparent 0); }
 .wb .wb-credit td.minus { background: var(--line), linear-gradient(90deg,
   transparent calc(50% - 50% * var(--v)), var(--minus-pale) 0 50%, transparent 0); }
-.wb .wb-credit td b { font-weight: 400; background: var(--veil, transparent); }
+.wb .wb-credit td b, .wb .wb-credit td i { font-weight: 400; font-style: normal; display: block; }
+.wb .wb-credit td.plus > * { width: calc(50% - 4px); text-align: right; }
+.wb .wb-credit td.minus > * { margin-left: calc(50% + 4px); text-align: left; }
+.wb .wb-credit td.zero > *, .wb .wb-credit td.none > * { width: fit-content; margin: 0 auto;
+  padding: 0 4px; background: var(--paper); }
 .wb .wb-credit td small { color: var(--soft); font-size: 10px; }
-.wb .wb-credit td i { font-style: normal; display: none; }
-.wb-share .wb .wb-credit td i { display: inline; }
-.wb-share .wb .wb-credit td b { display: none; }
+.wb .wb-credit td i, .wb-share .wb .wb-credit td b { display: none; }
+.wb-share .wb .wb-credit td i { display: block; }
 </style>"""
 """Colours of Okabe and Ito; the lighter pair of them on dark ground."""

@@ -8,12 +8,11 @@ loss sees them. The numbers come from `plots.crediting`, the HTML from `credit_h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import ipywidgets
-import numpy as np
 import traitlets
 from matplotlib.figure import Figure
 
@@ -21,11 +20,11 @@ from workbench.plots.behaviour import verdict_words
 from workbench.plots.credit_pictures import credit_table
 from workbench.plots.crediting import Credit, CreditColumn, credit_columns, num_alike, signed
 from workbench.plots.tokens import as_decode, tokens_of_turn
-from workbench.records import Group, Task, TurnValue
-from workbench.widgets.credit_html import CREDIT_STYLE, LEGEND, credit_html
-from workbench.widgets.credit_page import write_page
+from workbench.records import Group, Task, Trajectory, TurnValue
+from workbench.widgets.credit_html import CREDIT_STYLE, credit_html, legend_html
+from workbench.widgets.credit_page import credit_page
 from workbench.widgets.episode_html import heading_html
-from workbench.widgets.markup import STYLE, boxed, line, page, text
+from workbench.widgets.markup import STYLE, boxed, line, text
 from workbench.widgets.token_html import COLOURS, TOKEN_STYLE, tokens_html
 
 ALL_STYLES = STYLE + CREDIT_STYLE + TOKEN_STYLE
@@ -84,7 +83,7 @@ class CreditViewer(ipywidgets.VBox):
         """
         if not group.trajectories:
             raise ValueError("group: expected at least one trajectory, got none")
-        self.group, self.task = group, task
+        self.group, self.task, self._busy = group, task, True
         self.columns = credit_columns(group, credit, truth, rewards)
         self.decode, self._new_logprobs = as_decode(decode), new_logprobs
         self._clip = dict(clip_low=clip_low, clip_high=clip_high)
@@ -96,12 +95,18 @@ class CreditViewer(ipywidgets.VBox):
         parts = [style, self._mark, controls, self._heading, self._table, self._turns, self._tokens]
         super().__init__(parts, scheme=next((s for s in schemes if s != "truth"), schemes[0]))
         self.add_class(self._own_class)
+        self._busy = False
         self._listen()
         self._draw()
 
     @property
     def _own_class(self) -> str:
         return f"wb-credit-{self.model_id}"
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The one that is shown."""
+        return self.group.trajectories[self.attempt]
 
     @property
     def column(self) -> CreditColumn:
@@ -115,7 +120,8 @@ class CreditViewer(ipywidgets.VBox):
     def html(self) -> str:
         """What is shown, as HTML for a page without a kernel."""
         inside = (self._heading.value, self._table.value, self._tokens.value)
-        return f"{ALL_STYLES}<div{' class=wb-share' * (self.show == 'share')}>{''.join(inside)}</div>"
+        kind = ' class="wb-share"' * (self.show == "share")
+        return f"{ALL_STYLES}<div{kind}>{''.join(inside)}</div>"
 
     def to_html(self, path: str | Path) -> Path:
         """Write one file that shows the whole group in any browser, without server or network.
@@ -123,7 +129,17 @@ class CreditViewer(ipywidgets.VBox):
         Keys: up and down choose a turn, left and right an attempt, Enter opens the answer, s
         switches to shares of the update. The tokens' advantage is of the scheme chosen now.
         """
-        return write_page(path, self)
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            credit_page(
+                self.group, self.columns, title=f"Credit: {line(self.group.task_id)}",
+                styles=ALL_STYLES, heading=self._heading_html, words=self._words,
+                tokens=self._tokens_html, start=(self.attempt, self.turn),
+            ),
+            encoding="utf-8",
+        )  # fmt: skip
+        return path
 
     def _repr_mimebundle_(self, **options) -> dict:
         """The widget, and its HTML for pages where widgets do not run (nbconvert, untrusted)."""
@@ -163,3 +179,101 @@ class CreditViewer(ipywidgets.VBox):
     def _words(self, i: int) -> str:
         trajectory = self.group.trajectories[i]
         return f"#{i}: {verdict_words(trajectory)[1].lower()}, {len(trajectory.turns)} turns"
+
+    def _listen(self) -> None:
+        for control, name in (
+            (self._attempts, "attempt"), (self._others, "against"), (self._show, "show"),
+            (self._turn, "turn"), (self._schemes, "scheme"), (self._colours, "colour"),
+        ):  # fmt: skip
+            control.observe(lambda change, name=name: self._from_control(name, change), "value")
+        self.observe(lambda _: self._draw(), ["attempt", "against"])
+        self.observe(lambda _: self._draw_tokens(), ["turn", "scheme", "colour"])
+        self.observe(lambda _: self._draw_show(), "show")
+
+    def _from_control(self, name: str, change: dict) -> None:
+        if not self._busy and change["new"] is not None:
+            self.set_trait(name, change["new"])
+
+    @traitlets.validate("attempt", "against", "turn", "scheme")
+    def _check(self, proposal: dict) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "scheme":
+            if value not in (known := [column.name for column in self.columns]):
+                raise traitlets.TraitError(f"scheme: expected one of {known}, got {value!r}")
+            return value
+        first = NOBODY if name == "against" else 0
+        things = self.trajectory.turns if name == "turn" else self.group.trajectories
+        if not first <= value < len(things):
+            raise traitlets.TraitError(
+                f"{name}: expected {first} to {len(things) - 1}, got {value}"
+            )
+        return value
+
+    def _draw(self) -> None:
+        """Everything: another attempt, or another one to compare with."""
+        if self.against == self.attempt:
+            self.against = NOBODY  # draws
+            return
+        self._busy = True
+        try:
+            self._attempts.value = self.attempt
+            self._others.options = self._partners()
+            self._others.value = self.against
+            turns = self.trajectory.turns
+            self._turn.options = [(str(k + 1), k) for k in range(len(turns))]
+            self.turn = min(self.turn, len(turns) - 1)
+            self._turn.value = self.turn
+        finally:
+            self._busy = False
+        self._heading.value = boxed(self._heading_html(self.attempt))
+        against = None if self.against == NOBODY else self.against
+        table = credit_html(self.group, self.columns, self.attempt, against)
+        self._table.value = boxed(table, legend_html(self.columns))
+        self._draw_tokens()
+        self.text = f"{line(self.group.task_id)}: {self._words(self.attempt)}"
+
+    def _draw_tokens(self) -> None:
+        """The tokens of the chosen turn, and the mark on its row."""
+        if self._busy:
+            return
+        self._turn.value, self._schemes.value = self.turn, self.scheme
+        self._colours.value = self.colour
+        here = f'tr[data-attempt="{self.attempt}"][data-turn="{self.turn}"] > *'
+        mark = "box-shadow: inset 0 2px var(--mark), inset 0 -2px var(--mark);"
+        self._mark.value = f"<style>.{self._own_class} {here} {{ {mark} }}</style>"
+        self._tokens.value = boxed(self._tokens_html(self.attempt, self.turn))
+
+    def _draw_show(self) -> None:
+        self._show.value = self.show
+        (self.add_class if self.show == "share" else self.remove_class)("wb-share")
+
+    def _partners(self) -> list[tuple[str, int]]:
+        found = [("nothing", NOBODY)]
+        for i, other in enumerate(self.group.trajectories):
+            if i != self.attempt:
+                alike = num_alike(self.trajectory, other)
+                found.append((f"{self._words(i)}, {alike} of them the same at first", i))
+        return found
+
+    def _heading_html(self, attempt: int) -> str:
+        return heading_html(self.group.trajectories[attempt], self.task)
+
+    def _tokens_html(self, attempt: int, turn: int) -> str:
+        column, new = self.column, self._new_logprobs
+        advantage = float(column.credit[attempt][turn])
+        said = self.group.trajectories[attempt].turns[turn]
+        tokens = tokens_of_turn(
+            said, advantage, decode=self.decode,
+            new_logprobs=None if new is None else new[attempt][turn], **self._clip,
+        )  # fmt: skip
+        num = sum(token.in_loss for token in tokens)
+        words = (
+            f"{num} of {len(tokens)} tokens learn, each with advantage "
+            f"{signed(advantage, column.scale)} ({column.name}); "
+            f"{column.shares[attempt][turn]:.1%} of the group's update"
+        )
+        if advantage != advantage:
+            words = f"no token learns: {column.name} gives this turn no number"
+        head = f"turn {turn + 1} of #{attempt}: {line(said.action.text, 60)}"
+        boxes = tokens_html(tokens, column.scale, self.colour)
+        return f"<h4>{text(head)}</h4><div>{text(words)}</div>{boxes}"

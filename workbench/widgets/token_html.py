@@ -7,7 +7,7 @@ what does not is hatched or grey, so that nothing hangs on colour alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
@@ -40,7 +40,7 @@ def _box(token: TokenView, scale: float, colour: str) -> str:
     if not token.in_loss:
         return (
             f'<span class="wb-token out" title="id {token.id}, no gradient"><code>{shown}</code>'
-            "<small>·</small></span>"
+            "</span>"
         )
     heat = _heat(token, scale, colour)
     side = "plus" if heat > 0 else "minus" if heat < 0 else "zero"
@@ -93,34 +93,33 @@ def summary_words(row: PackedRow) -> str:
 
 
 def bands_html(row: PackedRow) -> str:
-    """Four bands over the length of the sequence: who wrote it, loss, attention, advantage."""
-    num = max(len(row), 1)
-
-    def band(name: str, keys: Sequence, piece: Callable[[object], tuple[str, str]]) -> str:
-        inside, start = "", 0
-        for key, run in groupby(keys):
-            length = len(list(run))
-            kind, words = piece(key)
-            at = f"left:{100 * start / num:.3f}%;width:{100 * length / num:.3f}%"
-            last = f"{start}" if length == 1 else f"{start} to {start + length - 1}"
-            inside += f'<i class="{kind}" style="{at}" title="{words}, token {last}"></i>' * bool(kind)
-            start += length
-        return f'<div class="wb-band"><span>{name}</span><div>{inside}</div></div>'
-
-    top = float(np.nanmax(np.abs(row.advantages), initial=0.0)) if len(row) else 0.0
-    bands = [
-        band("written by", row.kinds.tolist(), lambda k: (f"kind-{KINDS[k]}", KINDS[k])),
-        band("loss mask", row.loss_mask.tolist(), lambda m: ("on" if m else "", "learns")),
-        band("attention", row.attention_mask.tolist(), lambda m: ("seen" if m else "", "is seen")),
-    ]
+    """Bands over the length of the sequence: who wrote it, loss, attention, advantage."""
+    kinds = [(f"kind-{KINDS[kind]}", KINDS[kind]) for kind in row.kinds.tolist()]
+    learns = [("on", "learns") if on else ("", "") for on in row.loss_mask.tolist()]
+    seen = [("seen", "may be seen") if on else ("", "") for on in row.attention_mask.tolist()]
+    bands = [_band("written by", kinds), _band("loss mask", learns), _band("attention", seen)]
+    top = float(np.nanmax(np.abs(row.advantages), initial=0.0))
     if top > 0:
-        numbers = [None if a != a else round(a, 6) for a in row.advantages.tolist()]
-        bands.append(band("advantage", numbers, lambda a: _bar(a, top)))
+        bars = [_bar(advantage, top) for advantage in row.advantages.tolist()]
+        bands.append(_band("advantage", bars, " worth"))
     return f'<div class="wb-bands">{"".join(bands)}</div>'
 
 
-def _bar(advantage: float | None, top: float) -> tuple[str, str]:
-    if not advantage:
+def _band(name: str, pieces: Sequence[tuple[str, str]], look: str = "") -> str:
+    """One band from (class, words) a token; runs of equal ones are one piece, "" is a gap."""
+    inside, start, num = "", 0, max(len(pieces), 1)
+    for (kind, words), run in groupby(pieces):
+        stop = start + len(list(run))
+        at = f"left:{100 * start / num:.3f}%;width:{100 * (stop - start) / num:.3f}%"
+        if kind:
+            where = f"tokens {start} to {stop - 1}"
+            inside += f'<i class="{kind}" style="{at}" title="{words}, {where}"></i>'
+        start = stop
+    return f'<div class="wb-band{look}"><span>{name}</span><div>{inside}</div></div>'
+
+
+def _bar(advantage: float, top: float) -> tuple[str, str]:
+    if not advantage or advantage != advantage:
         return "", ""
     height = 1 + round(3 * abs(advantage) / top)
     side = "up" if advantage > 0 else "down"
@@ -151,9 +150,7 @@ def _segment(row: PackedRow, start: int, stop: int, kind: int, turn: int, decode
     name = f"turn {turn + 1} said" if kind == ACTION else KINDS[kind]
     number = row.advantages[start]
     worth = "" if number != number else f" {signed(float(number))}"
-    return (
-        f'<div class="kind-{KINDS[kind]}"><span>{name}{worth}</span><code>{shown}</code></div>'
-    )
+    return f'<div class="kind-{KINDS[kind]}"><span>{name}{worth}</span><code>{shown}</code></div>'
 
 
 def _visible_space(token: str) -> str:
@@ -162,22 +159,28 @@ def _visible_space(token: str) -> str:
 
 
 TOKEN_STYLE = """<style>
-.wb .wb-tokens { display: flex; flex-wrap: wrap; gap: 2px; margin: 2px 0 4px; }
+.wb .wb-tokens { display: flex; flex-wrap: wrap; gap: 2px; margin: 2px 0 4px;
+  align-items: flex-start; }
 .wb .wb-token { border: 1px solid var(--edge); border-radius: 2px; padding: 0 3px;
   text-align: center; line-height: 1.25; max-width: 12em; overflow: hidden; }
 .wb .wb-token code { background: none; color: var(--ink); display: block; white-space: pre;
   font: 12px/1.35 var(--jp-code-font-family, monospace); }
 .wb .wb-token small { font-size: 10px; color: var(--soft); display: block; white-space: nowrap; }
 .wb .wb-token.in { border-bottom: 3px solid var(--ink); }
+.wb .wb-token.in small { color: var(--ink); }
 .wb .wb-token.out { opacity: .75; background: repeating-linear-gradient(135deg,
   transparent 0 4px, var(--edge) 4px 5px); }
-.wb .wb-token.plus { background: color-mix(in srgb, var(--plus) calc(60% * var(--v)), transparent); }
-.wb .wb-token.minus { background: color-mix(in srgb, var(--minus) calc(60% * var(--v)), transparent); }
+.wb .wb-token.plus { background: color-mix(in srgb, var(--plus) calc(60% * var(--v)),
+  transparent); }
+.wb .wb-token.minus { background: color-mix(in srgb, var(--minus) calc(60% * var(--v)),
+  transparent); }
 .wb .wb-bands { margin: 4px 0 8px; }
 .wb .wb-band { display: flex; gap: 8px; align-items: center; font-size: 11px; }
 .wb .wb-band > span { flex: 0 0 6em; color: var(--soft); text-align: right; }
 .wb .wb-band > div { flex: 1 1 auto; position: relative; height: 15px; margin: 1px 0;
   border: 1px solid var(--edge); overflow: hidden; }
+.wb .wb-band.worth > div { background: linear-gradient(transparent 6px, var(--edge) 0 7px,
+  transparent 0); }
 .wb .wb-band i { position: absolute; top: 0; bottom: 0; }
 .wb i.kind-prompt { background: var(--edge); }
 .wb i.kind-action { background: var(--plus); }
@@ -189,7 +192,8 @@ TOKEN_STYLE = """<style>
 .wb .wb-band i.size-1 { height: 15%; } .wb .wb-band i.size-2 { height: 25%; }
 .wb .wb-band i.size-3 { height: 38%; } .wb .wb-band i.size-4 { height: 50%; }
 .wb .wb-flow { max-height: 30em; overflow: auto; }
-.wb .wb-flow > div { display: flex; gap: 8px; padding: 2px 0; border-bottom: 1px solid var(--edge); }
+.wb .wb-flow > div { display: flex; gap: 8px; padding: 2px 0;
+  border-bottom: 1px solid var(--edge); }
 .wb .wb-flow > div > span { flex: 0 0 7.5em; color: var(--soft); font-size: 11px;
   text-align: right; padding-top: 2px; }
 .wb .wb-flow code { background: none; white-space: pre-wrap; overflow-wrap: anywhere;
