@@ -1,9 +1,9 @@
 """Rollouts: many episodes at once, from a policy and tasks to groups of trajectories.
 
 Stage: sampling. Token in, token out: what the session sampled is stored untouched. Episodes play
-in lanes, each with its own session and its own seed; while the sandbox works for one lane the
-policy samples for the next, and neither the number of threads nor their timing can change what
-is sampled. Left out: refilling a lane whose short episodes are over.
+in lanes, each with its own session and seed; while the sandbox works for one lane the policy
+samples for the next, and neither the number of threads nor their timing changes what is sampled.
+Left out: refilling a lane whose short episodes are over.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.environments import Environment, Step
-from workbench.records import Action, Group, SamplerSettings, Task, Trajectory, Turn
+from workbench.records import Action, Agent, Group, SamplerSettings, Task, Trajectory, Turn
 
 if TYPE_CHECKING:
     from workbench.policies import Policy, Session
@@ -62,8 +62,7 @@ def rollout(
 
     Raises ValueError as `rollout_many` does.
     """
-    groups = rollout_many(policy, [task], sandbox, n, seed, sampler=sampler, max_turns=max_turns)
-    return groups[0]
+    return rollout_many(policy, [task], sandbox, n, seed, sampler=sampler, max_turns=max_turns)[0]
 
 
 def rollout_many(
@@ -84,7 +83,7 @@ def rollout_many(
     """One group of `n` trajectories for each task, in the order of `tasks`.
 
     Args:
-        policy: anything that keeps the Policy protocol.
+        policy: anything that keeps the Policy protocol; a `policies.Team` for several agents.
         sandbox: runs the tests and the grading, `sandbox.workers` at a time.
         seed: same seed, same trajectories, up to the fields that hold seconds.
         max_turns, loop_limit, can_abstain: see `Environment`.
@@ -98,12 +97,13 @@ def rollout_many(
     if n < 1 or lane_rows < 1:
         raise ValueError(f"n and lane_rows: expected at least 1, got {n} and {lane_rows}")
     limits = dict(max_turns=max_turns, loop_limit=loop_limit, can_abstain=can_abstain)
+    agents = agents_of(policy)
     episodes = [
-        _Episode(Environment(task, sandbox, **limits))
+        _Episode(Environment(task, sandbox, agents=agents, **limits))
         for task in tasks
         for _ in range(n)
     ]
-    version, clock, tell = policy.version, _Clock(), on_progress or (lambda progress: None)
+    version, clock, report = policy.version, _Clock(), on_progress or (lambda progress: None)
     pool = ThreadPoolExecutor(max(1, sandbox.workers), thread_name_prefix="rollout")
     lanes = [
         _play(policy, episodes[i : i + lane_rows], lane_seed(seed, i), sampler, pool, clock)
@@ -111,14 +111,14 @@ def rollout_many(
     ]
     try:
         for _ in _take_turns(lanes):
-            tell(_progress(episodes, clock))
+            report(_progress(episodes, clock))
             if stop is not None and stop():
                 raise RolloutStopped(f"{len(tasks)} groups of {n} were under way")
         with clock.time("waiting"):
             done = [e.trajectory(seed, sampler, version) for e in episodes]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    tell(_progress(episodes, clock))
+    report(_progress(episodes, clock))
     groups = (tuple(done[i : i + n]) for i in range(0, len(done), n))
     return [Group(group[0].task_id, version, group) for group in groups]
 
@@ -149,6 +149,18 @@ def play_on(
         return [episode.trajectory(seed, sampler, version) for episode in episodes]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def agents_of(policy: Policy) -> tuple[Agent, ...]:
+    """The agents of a `policies.Team`, for its environments; () for any other policy."""
+    return getattr(policy, "agents", ())
+
+
+def tell(session: Session, i: int, environment: Environment, observation: str) -> None:
+    """Give row `i` its next observation: of a team's, to the agent that has the floor."""
+    if environment.agents:
+        session.address(i, environment.speaker)
+    session.observe(i, observation)
 
 
 def lane_seed(seed: int, first_row: int) -> int:
@@ -186,7 +198,7 @@ def _play(
         session = policy.open(len(episodes), seed=seed, sampler=sampler)
     try:
         for i, episode in enumerate(episodes):
-            session.observe(i, episode.environment.reset())
+            tell(session, i, episode.environment, episode.environment.reset())
         yield from _to_the_end(session, episodes, pool, clock)
     finally:
         session.close()
@@ -207,20 +219,19 @@ def _to_the_end(
             observations = {i: episodes[i].end(pool) for i in live}
         live = [i for i in live if observations[i] is not None]
         for i in live:
-            session.observe(i, observations[i])
+            tell(session, i, episodes[i].environment, observations[i])
 
 
 class _Episode:
     """One episode while it is played."""
 
     def __init__(self, environment: Environment, turns: Sequence[Turn] = ()) -> None:
-        self.environment = environment
-        self.turns = list(turns)
+        self.environment, self.turns = environment, list(turns)
         self.grading: Future | None = None  # present once the episode is over
 
     def begin(self, action: Action, pool: ThreadPoolExecutor) -> None:
         """Begin the turn an action asks for. Only what runs code goes to the pool."""
-        self._action = action
+        self._action, self._speaker = action, self.environment.speaker
         if action.finish == "end_of_turn" and self.environment.needs_sandbox(action.text):
             self._step = pool.submit(self._timed_step, action)
         else:
@@ -236,6 +247,7 @@ class _Episode:
             parse_error=step.parse_error,
             observation=step.observation,
             workspace_hash=self.environment.workspace_hash,
+            agent=self._speaker,
             seconds=seconds,
         )
         self.turns.append(turn)
@@ -285,6 +297,4 @@ class _Clock:
 
 def _progress(episodes: Sequence[_Episode], clock: _Clock) -> RolloutProgress:
     num_done = sum(episode.grading is not None for episode in episodes)
-    return RolloutProgress(
-        num_done, len(episodes), clock.seconds["sampling"], clock.seconds["waiting"]
-    )
+    return RolloutProgress(num_done, len(episodes), *clock.seconds.values())

@@ -290,6 +290,20 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Agent:
+    """One of several who share an episode: what it may do, and what it is told about itself."""
+
+    name: str
+    """What its turns are marked with (`Turn.agent`)."""
+    tools: tuple[str, ...]
+    """Commands it may use; "hand" gives the floor to the next agent, with a message."""
+    role: str = ""
+    """Told to it before the task's statement; "" = the statement is all it is told."""
+    max_turns: int | None = None
+    """After so many messages in a row the floor passes on by itself; None = it has to hand over."""
+
+
+@dataclass(frozen=True)
 class SamplerSettings:
     """How actions were sampled. No top-p, no top-k: a filtered distribution is another policy."""
 
@@ -344,6 +358,9 @@ class Group:
     """How good it is to stand after a turn, where somebody has estimated it."""
     subset_values: tuple[SubsetValue, ...] = ()
     """What is left of an attempt without some of its turns, where somebody has replayed it."""
+    agents_values: tuple[AgentsValue, ...] = ()
+    """What an attempt is worth with stand-ins for some of its agents, where somebody has played
+    it."""
 
 
 @dataclass(frozen=True)
@@ -374,6 +391,18 @@ class SubsetValue:
     """Indices of the turns that were played, rising."""
     value: float
     """The reward of what came out."""
+
+
+@dataclass(frozen=True)
+class AgentsValue:
+    """What one attempt is worth when stand-ins play all agents but some."""
+
+    trajectory_index: int
+    """Index within the group."""
+    agents: tuple[str, ...]
+    """Who played: names, sorted. () = only stand-ins did."""
+    value: float
+    """Mean reward of what came out."""
 
 
 class StoredRun(Protocol):

@@ -1,7 +1,8 @@
 """Planted causes: episodes in which it is known which turn decided.
 
 Stage: counterfactuals. A bugfix task in; a `MenuPolicy` that repairs it with a known probability
-among looks, runs and edits that do nothing, and a function that names the turn which decided.
+among looks, runs and edits that do nothing, and a function that names the turn which decided; or a
+`Team` whose locator and editor are each right with a known probability.
 Left out: two turns that are only right together.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.policies import MenuPolicy
+from workbench.environments import EDITOR, LOCATOR
+from workbench.policies import MenuPolicy, Policy, ScriptedPolicy, Team
 from workbench.records import Task, Trajectory
 
 PROBABILITIES = {
@@ -80,3 +82,40 @@ def decisive_turn(trajectory: Trajectory, task: Task) -> int | None:
         elif turn.action.text == commands["spoil"]:
             decided, is_right = None, False
     return decided if trajectory.stop_reason == "submitted" else None
+
+
+def planted_team(
+    task: Task, locates: float = 0.5, edits: float = 0.8, finds_alone: float = 0.25
+) -> tuple[Team, dict[str, Policy]]:
+    """A locator and an editor that are right with these probabilities, and stand-ins for both.
+
+    Args:
+        locates: that the locator hands over the wrong line's place; else it is the comment's.
+        edits: that the editor writes the right text, once it knows the place.
+        finds_alone: that the editor, handed the comment's place, looks and finds the wrong line.
+    Returns:
+        (team, {agent: stand-in}). The locator's stand-in hands over the comment's place, the
+        editor's hands in at once: by themselves they solve nothing.
+    """
+    commands = moves(task)
+    place = commands["repair"].split("|")[0].removeprefix("edit ").replace(" ", ":")
+    elsewhere = commands["reword"].split("|")[0].removeprefix("edit ").replace(" ", ":")
+    writes = {commands["repair"]: edits, commands["spoil"]: 1 - edits}
+
+    def locator(heard: str) -> Mapping[str, float]:
+        if heard == task.statement:
+            return {commands["look"]: 1.0}
+        return {f"hand {place}": locates, f"hand {elsewhere}": 1 - locates}
+
+    def editor(heard: str) -> Mapping[str, float]:
+        if heard == f"{task.statement}\n{elsewhere}":
+            return {commands["look"]: finds_alone, commands["reword"]: 1 - finds_alone}
+        knows = heard == f"{task.statement}\n{place}" or "\n" in heard  # told, or has looked
+        return writes if knows else {"submit": 1.0}
+
+    team = Team({LOCATOR: MenuPolicy(locator, "locator"), EDITOR: MenuPolicy(editor, "editor")})
+    stand_ins = {
+        LOCATOR.name: ScriptedPolicy([f"hand {elsewhere}"]),
+        EDITOR.name: ScriptedPolicy(["submit"]),
+    }
+    return team, stand_ins

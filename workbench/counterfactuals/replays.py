@@ -20,7 +20,7 @@ from workbench.counterfactuals.cost import Cost, CpuMeter
 from workbench.credit import draw_orders
 from workbench.environments import Environment
 from workbench.evaluation import SOLVED
-from workbench.records import Group, SubsetValue, Task, Trajectory, Turn
+from workbench.records import Agent, Group, SubsetValue, Task, Trajectory, Turn
 from workbench.rewards import RewardDesign
 
 if TYPE_CHECKING:
@@ -31,18 +31,23 @@ MAX_PLAYERS = 10
 
 
 def replay(
-    trajectory: Trajectory, task: Task, sandbox: Sandbox, kept: Collection[int] | None = None
+    trajectory: Trajectory,
+    task: Task,
+    sandbox: Sandbox,
+    kept: Collection[int] | None = None,
+    agents: Sequence[Agent] = (),
 ) -> Trajectory:
     """What comes of the turns in `kept` (None = all), played in order in a fresh environment.
 
     Where the commands end without handing in, the stop reason is "max_turns". With nothing kept
     the trajectory has no turns. Actions keep the ids and logprobs they had, which belong to the
-    original episode: a replay is not to be trained on.
+    original episode: a replay is not to be trained on. Of a team's attempt give its `agents`: each
+    turn is then taken by the agent that took it, also where a hand-over was left out.
 
     Raises ValueError if `kept` names a turn that is not there.
     """
     turns = _chosen(trajectory, kept)
-    environment = Environment(task, sandbox, max_turns=max(1, len(turns)))
+    environment = Environment(task, sandbox, max_turns=max(1, len(turns)), agents=agents)
     environment.reset()
     played = []
     for turn in turns:
@@ -84,6 +89,7 @@ def replay_subsets(
     seed: int = 0,
     players: Callable[[Turn], bool] = ends_nothing,
     reward: RewardDesign = SOLVED,
+    agents: Sequence[Agent] = (),
 ) -> tuple[Group, Cost]:
     """The group with `subset_values`, for `credit.shapley` and `credit.deletion`, and their cost.
 
@@ -94,6 +100,7 @@ def replay_subsets(
             through, at most n a random order; give `shapley` the same number and seed.
         players: the turns that can be left out; the others are always played.
         reward: what an episode is worth.
+        agents: of a team's attempts, its agents.
     Returns:
         (group, cost). An attempt of which one replay could not be judged has no values.
     Raises:
@@ -109,7 +116,7 @@ def replay_subsets(
 
     def earned(job: tuple[int, Trajectory, tuple[int, ...]]) -> float | None:
         _, trajectory, kept = job
-        return reward.score(replay(trajectory, task, sandbox, kept), task).total
+        return reward.score(replay(trajectory, task, sandbox, kept, agents), task).total
 
     with ThreadPoolExecutor(max(1, sandbox.workers), "replay") as pool:
         totals = list(pool.map(earned, jobs))
@@ -161,6 +168,8 @@ def _chosen(trajectory: Trajectory, kept: Collection[int] | None) -> Sequence[Tu
 
 def _take_again(environment: Environment, turn: Turn) -> Turn:
     action = turn.action
+    if environment.agents and environment.speaker != turn.agent:
+        environment.give_floor(turn.agent)
     if action.finish == "context":
         said = environment.out_of_context()
     else:

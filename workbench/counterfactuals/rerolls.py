@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.counterfactuals.cost import Cost, CpuMeter
 from workbench.environments import Environment, EnvironmentState
-from workbench.episodes import LANE_ROWS, play_on
+from workbench.episodes import LANE_ROWS, agents_of, play_on, tell
 from workbench.evaluation import SOLVED
 from workbench.records import Group, Task, Trajectory, TurnValue
 from workbench.rewards import RewardDesign
@@ -101,20 +101,21 @@ def _reroll_all(
     """Each place with its re-rolls, level by level: all first turns, all second turns, ..."""
     trajectories = group.trajectories
     sampler = trajectories[0].sampler
-    environments = [Environment(task, sandbox, max_turns=max_turns) for _ in trajectories]
+    options = dict(max_turns=max_turns, agents=agents_of(policy))
+    environments = [Environment(task, sandbox, **options) for _ in trajectories]
     stream = int(np.random.SeedSequence((seed, _STREAM)).generate_state(1)[0])
     session = policy.open(len(trajectories), seed=stream, sampler=sampler)
     says = dict(seed=seed, sampler=sampler, version=policy.version)
     try:
         for i, environment in enumerate(environments):
-            session.observe(i, environment.reset())
+            tell(session, i, environment, environment.reset())
         for depth in range(max(len(t.turns) for t in trajectories)):
             live = [i for i, t in enumerate(trajectories) if len(t.turns) > depth]
             places = _places(trajectories, environments, live, depth)
             per_session = max(1, LANE_ROWS // num_rerolls)
             for first in range(0, len(places), per_session):
                 some = places[first : first + per_session]
-                rerolled = _play_rests(session, some, task, sandbox, num_rerolls, max_turns, says)
+                rerolled = _play_rests(session, some, task, sandbox, num_rerolls, options, says)
                 yield from zip(some, rerolled)
             _recall_turn(session, trajectories, environments, live, depth)
     finally:
@@ -144,12 +145,12 @@ def _play_rests(
     task: Task,
     sandbox: Sandbox,
     num_rerolls: int,
-    max_turns: int,
+    options: dict,
     says: dict,
 ) -> list[list[Trajectory]]:
-    """`num_rerolls` trajectories from each place, all in one session."""
+    """`num_rerolls` trajectories from each place, all in one session; `options` of environments."""
     starts = [place for place in places for _ in range(num_rerolls)]
-    environments = [Environment(task, sandbox, max_turns=max_turns) for _ in starts]
+    environments = [Environment(task, sandbox, **options) for _ in starts]
     for environment, place in zip(environments, starts):
         environment.restore(place.state)
     forked = session.take([place.rows[0] for place in starts])
@@ -181,4 +182,4 @@ def _recall_turn(
                 f"{f' and the end ({said.stop_reason})' if said.done else ''}; give the task and "
                 "the max_turns the group was sampled with"
             )
-        session.observe(i, said.observation)
+        tell(session, i, environments[i], said.observation)

@@ -3,9 +3,15 @@
 Stage: between rewards and learning. Records and numpy arrays in, arrays out; no torch, no
 sampling. `baselines` compares trajectories; the schemes say which turn earned the reward, all with
 one signature, `scheme(group, rewards, **options)` (see `turns`). What a scheme needs beyond the
-group it was given is stored in the group: `turn_values`, `subset_values`.
+group it was given is stored in the group: `turn_values`, `subset_values`, `agents_values`.
 """
 
+from workbench.credit.agents import (
+    agent_shapley,
+    by_agent,
+    difference_rewards,
+    sum_by_agent,
+)
 from workbench.credit.anchors import gigpo, workspace_and_last_command
 from workbench.credit.baselines import (
     decoupled_advantages,
@@ -30,10 +36,13 @@ from workbench.credit.values import (
 
 __all__ = [
     "Agreement",
+    "agent_shapley",
     "agreement",
     "broadcast",
+    "by_agent",
     "decoupled_advantages",
     "deletion",
+    "difference_rewards",
     "discounted_returns",
     "draw_orders",
     "generalised_advantages",
@@ -50,6 +59,7 @@ __all__ = [
     "shapley",
     "shapley_values",
     "seen_passing",
+    "sum_by_agent",
     "tied",
     "tool_status_rewards",
     "transitions",

@@ -4,7 +4,7 @@ Stage: credit. In: what an attempt earns when only some of its turns are played 
 (`group.subset_values`, made by `workbench.counterfactuals`); out: a number a turn. Deletion asks
 for each turn what is lost without it and over-counts turns that need each other; the Shapley value
 asks the same after every possible set of the others, and its numbers sum to what there is to share.
-Left out: interactions (pairs of turns), and games over several agents' turns as one player.
+Left out: interactions (pairs of turns). Games between agents are in `agents`.
 """
 
 from __future__ import annotations

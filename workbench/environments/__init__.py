@@ -4,16 +4,15 @@ Stage: between the policy and the sandbox. In: a task and the policy's messages;
 observations, and at the end a verdict with its evidence.
 """
 
-from workbench.environments.environment import (
-    OBSERVATION_CHARS,
-    Environment,
-    EnvironmentState,
-    Step,
-)
+from workbench.environments.agents import EDITOR, LOCATOR
+from workbench.environments.environment import OBSERVATION_CHARS, Environment
 from workbench.environments.parsing import ARGUMENTS, parse_command, parse_edit
+from workbench.environments.state import EnvironmentState, Step
 
 __all__ = [
     "ARGUMENTS",
+    "EDITOR",
+    "LOCATOR",
     "OBSERVATION_CHARS",
     "Environment",
     "EnvironmentState",

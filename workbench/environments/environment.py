@@ -8,15 +8,25 @@ the episode (turns and tokens bound it).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.environments import tools
+from workbench.environments.agents import (
+    Floor,
+    after_message,
+    checked_agents,
+    give_floor,
+    introduction,
+    parse_as,
+)
 from workbench.environments.parsing import parse_command
+from workbench.environments.state import EnvironmentState, Step
 from workbench.grading import GRADER, collect_evidence, final_judgement, verdict_mode
 from workbench.records import (
     UNSCORABLE,
+    Agent,
     Evidence,
     StopReason,
     Task,
@@ -36,38 +46,6 @@ REPOSITORY_OBSERVATION_CHARS = 8000
 """The same for repositories, whose files are longer."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """What one message led to."""
-
-    observation: str
-    """What the environment answered; "" after submit and abstain. Nobody is told it once `done`."""
-    done: bool
-    """Whether the episode is over."""
-    tool_call: ToolCall | None
-    """The parsed command; None if the message did not parse."""
-    parse_error: str | None
-    """Why the message is not a command, or None."""
-    stop_reason: StopReason | None
-    """Why the episode is over, or None while it goes on."""
-
-
-@dataclass(frozen=True)
-class EnvironmentState:
-    """Everything `restore` needs: immutable, so that taking one costs nothing."""
-
-    files: Mapping[str, str]
-    """The workspace; never changed in place."""
-    workspace_hash: str
-    """Hash of `files`."""
-    num_turns: int
-    """Turns taken."""
-    stop_reason: StopReason | None
-    """Why the episode is over, or None."""
-    seen: tuple[tuple[str, str, str], ...]
-    """(message, observation, workspace hash) of each turn, kept only for loop detection."""
-
-
 class Environment:
     """One episode's workspace and tools.
 
@@ -85,6 +63,7 @@ class Environment:
         loop_limit: int | None = None,
         observation_chars: int | None = None,
         can_abstain: bool = False,
+        agents: Sequence[Agent] = (),
     ) -> None:
         """An environment at its start.
 
@@ -98,8 +77,10 @@ class Environment:
                 that suits the task.
             can_abstain: the message "abstain" ends the episode with the stop reason "abstained":
                 an honest way out, worth what the reward says (`rewards.abstention`).
+            agents: who shares the episode, in the order in which they get the floor; () = one
+                agent, "solver", that may use every tool.
         Raises:
-            ValueError: if `max_turns` < 1.
+            ValueError: if `max_turns` < 1, or the agents' names or tools cannot be.
         """
         if max_turns < 1:
             raise ValueError(f"max_turns: expected at least 1, got {max_turns}")
@@ -109,6 +90,7 @@ class Environment:
         self.max_turns = 1 if self.single_turn else max_turns
         self.loop_limit = loop_limit
         self.can_abstain = can_abstain
+        self.agents = checked_agents(agents, self.single_turn)
         if observation_chars is None:
             is_large = task.is_repository
             observation_chars = REPOSITORY_OBSERVATION_CHARS if is_large else OBSERVATION_CHARS
@@ -136,10 +118,22 @@ class Environment:
         """Why the episode is over, or None while it goes on."""
         return self._state.stop_reason
 
+    @property
+    def speaker(self) -> str:
+        """Name of the agent whose message `step` takes next."""
+        return self.agents[self._state.floor.speaker].name if self.agents else "solver"
+
     def reset(self) -> str:
         """Back to the task's files; returns the first observation, the statement."""
         self._state = self._start
-        return self.task.statement
+        statement = self.task.statement
+        return introduction(self.agents[0], statement) if self.agents else statement
+
+    def give_floor(self, name: str) -> None:
+        """Let this agent speak next, without a word to it: for replays. Raises ValueError if there
+        is none of that name."""
+        floor = give_floor(self.agents, self._state.floor, name)
+        self._state = replace(self._state, floor=floor)
 
     def snapshot(self) -> EnvironmentState:
         """The state now, for `restore`."""
@@ -170,6 +164,8 @@ class Environment:
             call, error = ToolCall("abstain", ""), None
         elif self.single_turn:
             call, error = ToolCall("write", text), None
+        elif self.agents:
+            call, error = parse_as(self.agents[self._state.floor.speaker], text)
         else:
             call, error = parse_command(text)
         if call is None:
@@ -177,12 +173,15 @@ class Environment:
         else:
             observation, files, stop = self._use(call)
         observation = tools.cut(observation, self.observation_chars)
-        stop = self._advance(text, observation, files, stop)
+        floor, observation = after_message(
+            self.agents, self._state.floor, call, observation, self.task.statement
+        )
+        stop = self._advance(text, observation, files, stop, floor)
         return Step(observation, stop is not None, call, error, stop)
 
     def out_of_context(self) -> Step:
         """End the episode because the policy had no room left for a whole message."""
-        self._advance("", "", self.files, "context")
+        self._advance("", "", self.files, "context", self._state.floor)
         return Step("", True, None, "no room left in the context", "context")
 
     def finish(self) -> tuple[Verdict, Evidence]:
@@ -217,6 +216,8 @@ class Environment:
                 return "", {self.task.entry_file: program}, "submitted"
             case "submit":
                 return "", files, "submitted"
+            case "hand":
+                return argument, files, None
             case "abstain":
                 return "", files, "abstained"
         return self._run_tests()
@@ -235,7 +236,12 @@ class Environment:
         return describe(result), self.files, None
 
     def _advance(
-        self, text: str, observation: str, files: Mapping[str, str], stop: StopReason | None
+        self,
+        text: str,
+        observation: str,
+        files: Mapping[str, str],
+        stop: StopReason | None,
+        floor: Floor,
     ) -> StopReason | None:
         """Move to the next state; returns why the episode is over, or None."""
         before = self._state
@@ -249,7 +255,7 @@ class Environment:
                 stop = "loop"
         if stop is None and num_turns >= self.max_turns:
             stop = "max_turns"
-        self._state = EnvironmentState(files, workspace, num_turns, stop, seen)
+        self._state = EnvironmentState(files, workspace, num_turns, stop, seen, floor)
         return stop
 
 

@@ -107,10 +107,12 @@ def pack(
 def _rows_of(
     trajectory: Trajectory, advantage: Advantage, learns: Callable[[Turn], bool]
 ) -> Iterator[_Row]:
-    """One row while each turn keeps the whole prefix; a new one where a turn kept less of it."""
+    """One row an agent while each of its turns keeps the whole prefix; a new one where a turn kept
+    less of it. An agent's row holds what that agent saw and said, and nothing of the others'."""
     per_turn = np.broadcast_to(np.asarray(advantage, dtype=np.float64), len(trajectory.turns))
-    row = _Row([], [], [], [])
+    rows: dict[str, _Row] = {}
     for turn, turn_advantage in zip(trajectory.turns, per_turn):
+        row = rows.setdefault(turn.agent, _Row([], [], [], []))
         action = turn.action
         if len(action.ids) != len(action.logprobs):
             raise ValueError(
@@ -121,12 +123,12 @@ def _rows_of(
         if action.kept_prefix != len(row.ids):
             yield row
             kept = row.ids[: action.kept_prefix]
-            row = _Row([], [], [], [])
+            row = rows[turn.agent] = _Row([], [], [], [])
             row.extend(kept, False, (), 0.0)
         row.extend(action.new_ids, False, (), 0.0)
         mask = learns(turn) and not np.isnan(turn_advantage)
         row.extend(action.ids, mask, action.logprobs, float(turn_advantage))
-    yield row
+    yield from rows.values()
 
 
 def _padded_batch(rows: Sequence[_Row]) -> Batch:

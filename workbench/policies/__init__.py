@@ -4,6 +4,7 @@ from workbench.policies.causal_lm import CausalLMPolicy, open_policy
 from workbench.policies.menu import MenuPolicy
 from workbench.policies.protocol import Policy, Session
 from workbench.policies.scripted import ScriptedPolicy
+from workbench.policies.team import Team
 from workbench.policies.tiny import build_model, build_tokenizer
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Policy",
     "ScriptedPolicy",
     "Session",
+    "Team",
     "build_model",
     "build_tokenizer",
     "open_policy",
