@@ -94,6 +94,19 @@ def test_a_turn_that_keeps_less_of_the_prompt_starts_a_row_of_its_own(after):
     assert batch.ids[:, :4].tolist() == [row.ids.tolist() for row in rows]
 
 
+def test_two_agents_of_an_attempt_have_a_row_each_as_in_training(after):
+    look = replace(SAID, agent="locator", action=replace(SAID.action, kept_prefix=0))
+    edit = replace(look, agent="editor")
+    more = replace(look, action=replace(SAID.action, kept_prefix=4, new_ids=(9,)))
+    group = Group(after.task_id, "", (replace(after, turns=(look, edit, more)),))
+    rows = rows_of_group(group, [[1.0, -1.0, 0.5]])
+    assert [row.label for row in rows] == ["attempt 0, locator", "attempt 0, editor"]
+    batch = pack([group], [[np.array([1.0, -1.0, 0.5])]])
+    for row, ids in zip(rows, batch.ids.tolist(), strict=True):
+        assert row.ids.tolist() == ids[: len(row)]
+    assert [KINDS[kind] for kind in rows[0].kinds[[0, 4]]] == ["prompt", "observation"]
+
+
 def test_a_token_of_bare_arrays_is_prompt_before_the_first_that_learns():
     (row,) = rows_of_arrays([5, 6, 7, 8, 9, 0], [0, 0, 1, 0, 1, 0], [1, 1, 1, 1, 1, 0],
                             advantages=[-0.5])  # fmt: skip

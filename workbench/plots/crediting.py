@@ -108,7 +108,7 @@ def num_alike(a: Trajectory, b: Trajectory) -> int:
     different = (
         k
         for k, (x, y) in enumerate(pairs)
-        if (x.action.text, x.observation) != (y.action.text, y.observation)
+        if (x.agent, x.action.text, x.observation) != (y.agent, y.action.text, y.observation)
     )
     return next(different, min(len(a.turns), len(b.turns)))
 

@@ -156,25 +156,28 @@ def _rows_of_trl(given: Mapping[str, Any]) -> list[PackedRow]:
 
 
 def _rows_of(trajectory: Trajectory, credit: Any, label: str) -> Iterator[PackedRow]:
-    """One row while each turn keeps the whole prefix; a new one where a turn kept less of it."""
+    """One row an agent while each of its turns keeps the whole prefix; a new one where a turn kept
+    less of it."""
     numbers = np.nan if credit is None else np.asarray(credit, dtype=float)
     per_turn = np.broadcast_to(numbers, len(trajectory.turns))
-    tokens: list[tuple] = []
+    names = list(dict.fromkeys(turn.agent for turn in trajectory.turns))
+    labels = {name: f"{label}, {name}" if len(names) > 1 else label for name in names}
+    rows: dict[str, list[tuple]] = {name: [] for name in names}
     for k, (turn, number) in enumerate(zip(trajectory.turns, per_turn.tolist())):
-        action = turn.action
+        action, tokens = turn.action, rows[turn.agent]
         if action.kept_prefix != len(tokens):
-            yield _row(label, tokens)
-            label = f"{label.partition(',')[0]}, from turn {k + 1}"
-            tokens = [(*t[:3], False, *t[4:5], np.nan) for t in tokens[: action.kept_prefix]]
+            yield _row(labels[turn.agent], tokens)
+            labels[turn.agent] += f", from turn {k + 1}"
+            kept = [(*t[:3], False, np.nan, np.nan) for t in tokens[: action.kept_prefix]]
+            tokens = rows[turn.agent] = kept
+        heard = OBSERVATION if tokens else PROMPT
         learns = credit is None or number == number
-        tokens += [
-            (i, OBSERVATION if k else PROMPT, k, False, np.nan, np.nan) for i in action.new_ids
-        ]
+        tokens += [(i, heard, k, False, np.nan, np.nan) for i in action.new_ids]
         tokens += [
             (i, ACTION, k, learns, log, number if learns else np.nan)
             for i, log in zip(action.ids, action.logprobs, strict=True)
         ]
-    yield _row(label, tokens)
+    yield from (_row(labels[name], tokens) for name, tokens in rows.items())
 
 
 def _row(label: str, tokens: Sequence[tuple]) -> PackedRow:
