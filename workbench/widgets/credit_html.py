@@ -148,17 +148,18 @@ def _first_line(raw: str) -> str:
 
 CREDIT_STYLE = """<style>
 .wb { --plus: #0072B2; --plus-pale: #0072B266; --minus: #D55E00; --minus-pale: #D55E0066;
-  --paper: var(--jp-layout-color1, #fff); --mark: var(--jp-brand-color1, #1976d2); }
+  --paper: var(--jp-layout-color0, #fff); --mark: var(--jp-brand-color1, #1976d2); }
 [data-jp-theme-light="false"] .wb { --plus: #56B4E9; --plus-pale: #56B4E980; --minus: #E69F00;
   --minus-pale: #E69F0080; }
+.widget-html-content:has(> .wb) { min-width: 0; }
 .wb .wb-scroll { overflow: auto; max-height: 34em; border-bottom: 1px solid var(--edge); }
 .wb table.wb-credit { border-collapse: separate; border-spacing: 0; }
 .wb .wb-credit th, .wb .wb-credit td { padding: 0 4px; }
 .wb .wb-credit thead th { position: sticky; top: 0; z-index: 2; background: var(--paper);
   vertical-align: bottom; text-align: center; border-bottom: 1px solid var(--soft); }
 .wb .wb-credit thead th:nth-child(2) { text-align: left; }
-.wb .wb-credit thead b { color: var(--ink); display: block; overflow-wrap: anywhere;
-  min-width: 80px; max-width: 110px; margin: 0 auto; }
+.wb .wb-credit thead b { color: var(--ink); display: block; overflow-wrap: break-word;
+  min-width: 80px; max-width: 130px; margin: 0 auto; }
 .wb .wb-credit thead span { display: block; font-size: 11px; white-space: nowrap; }
 .wb .wb-credit th:first-child { text-align: left; white-space: nowrap; color: var(--soft);
   position: sticky; left: 0; background: var(--paper); z-index: 1; padding-right: 8px; }

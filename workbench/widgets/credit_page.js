@@ -62,7 +62,7 @@
       one.hidden = one.dataset.attempt !== attempts.value;
     });
     find(".wb-scroll", section(attempts.value)).hidden = !pair.hidden;
-    mark(false);
+    mark(true);
   }
 
   function choose(by) {

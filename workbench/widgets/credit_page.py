@@ -26,14 +26,15 @@ KEYS = (
 PAGE_STYLE = """<style>
 :root { color-scheme: light dark; }
 body { margin: 1.5em auto; max-width: 1200px; padding: 0 1em;
-  background: var(--jp-layout-color1, #fff); }
+  background: var(--jp-layout-color0, #fff); }
 .wb select { font: inherit; max-width: 100%; }
 .wb .bar { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 8px 0; }
 .wb tr.here > * { box-shadow: inset 0 2px var(--mark), inset 0 -2px var(--mark); }
+.wb tbody tr { scroll-margin-top: 6em; }
 .wb [hidden] { display: none; }
 @media (prefers-color-scheme: dark) {
   :root { --jp-ui-font-color1: #e6e6e6; --jp-ui-font-color2: #a8a8a8; --jp-border-color2: #444;
-    --jp-layout-color1: #16181c; --jp-layout-color2: #23262c; --jp-brand-color1: #64b5f6; }
+    --jp-layout-color0: #16181c; --jp-layout-color2: #23262c; --jp-brand-color1: #64b5f6; }
   .wb { --plus: #56B4E9; --plus-pale: #56B4E980; --minus: #E69F00; --minus-pale: #E69F0080; }
 }
 </style>"""

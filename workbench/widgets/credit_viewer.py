@@ -150,11 +150,12 @@ class CreditViewer(ipywidgets.VBox):
         short = {"description_width": "initial"}
         self._attempts = ipywidgets.Dropdown(
             options=names, description="attempt", tooltip="the attempt that is shown",
-            layout={"width": "300px"}, style=short,
+            layout={"width": "240px"}, style=short,
         )  # fmt: skip
         self._others = ipywidgets.Dropdown(
             options=[("nothing", NOBODY)], description="compared with", style=short,
-            tooltip="a second attempt, turn by turn beneath the first", layout={"width": "340px"},
+            tooltip="a second attempt, turn by turn beneath the first",
+            layout={"width": "340px", "flex": "0 0 auto"},
         )  # fmt: skip
         self._show = ipywidgets.Dropdown(
             options=SHOWN, description="numbers", style=short, layout={"width": "220px"},
@@ -178,7 +179,9 @@ class CreditViewer(ipywidgets.VBox):
 
     def _words(self, i: int) -> str:
         trajectory = self.group.trajectories[i]
-        return f"#{i}: {verdict_words(trajectory)[1].lower()}, {len(trajectory.turns)} turns"
+        solved = "solved" if verdict_words(trajectory)[0] else "not solved"
+        turns = len(trajectory.turns)
+        return f"#{i} {solved}, {turns} turn{'s' * (turns != 1)}"
 
     def _listen(self) -> None:
         for control, name in (
@@ -252,7 +255,7 @@ class CreditViewer(ipywidgets.VBox):
         for i, other in enumerate(self.group.trajectories):
             if i != self.attempt:
                 alike = num_alike(self.trajectory, other)
-                found.append((f"{self._words(i)}, {alike} of them the same at first", i))
+                found.append((f"{self._words(i)}, {alike} alike at first", i))
         return found
 
     def _heading_html(self, attempt: int) -> str:
