@@ -95,6 +95,21 @@ def test_the_recording_holds_every_policys_attempts(untrained, tmp_path, capsys)
     assert len(load_run(tmp_path / "bugfix-before-after").iterations) == 5
 
 
+def test_the_credit_lab_groups_know_what_each_turn_changed(untrained, tmp_path, capsys):
+    with pytest.raises(SetupError, match="reproduce headline` with the same --out first"):
+        stored("credit-groups", untrained, tmp_path)
+    stored("headline", untrained, tmp_path)
+    found = stored("credit-groups", untrained, tmp_path)
+    run = load_run(tmp_path / "credit-groups")
+    assert [one.stage for one in run.iterations] == ["base", "trained", "planted"]
+    for stage in run.config["stages"]:
+        groups = run.groups(stage=stage)
+        assert len(groups) == 2 and all(group.subset_values for group in groups)
+        assert sum(len(group.turn_values) for group in groups) == found[stage]["num_turn_values"]
+    assert found["planted"]["standard_error_max"] == 0.0
+    assert "standard error" in capsys.readouterr().out
+
+
 def test_six_designs_over_the_recorded_run(untrained, tmp_path, capsys):
     found = stored("six-designs", untrained, tmp_path)
     assert len(found["attempts"]) == 10 and len(found["designs"]) == 6

@@ -28,6 +28,7 @@ from workbench.credit.turns import per_token, tool_status_rewards
 from workbench.credit.values import (
     potential_shaping,
     reroll_advantage,
+    reroll_standard_errors,
     rudder,
     seen_passing,
     turn_gae,
@@ -55,6 +56,7 @@ __all__ = [
     "potential_shaping",
     "rank_of_turn",
     "reroll_advantage",
+    "reroll_standard_errors",
     "return_to_go",
     "rudder",
     "shapley",

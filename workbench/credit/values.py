@@ -93,6 +93,24 @@ def values_before_turns(group: Group) -> list[np.ndarray]:
     return values
 
 
+def reroll_standard_errors(group: Group) -> list[np.ndarray]:
+    """How far off `reroll_advantage` may be, by the errors of the values in `group.turn_values`.
+
+    A turn's credit is the difference of two independent estimates, before it and after it, so the
+    squares of their errors add up; after the last turn the reward is known.
+
+    Returns G arrays of shape (K,), NaN where a value is missing. Raises ValueError as
+    `values_before_turns` does.
+    """
+    values_before_turns(group)  # complains about what cannot be used
+    errors = [np.full(len(t.turns), np.nan) for t in group.trajectories]
+    for known in group.turn_values:
+        i, k = known.trajectory_index, known.turn_index + 1
+        if k < len(errors[i]):
+            errors[i][k] = known.standard_error
+    return [np.hypot(e, np.append(e[1:], 0.0)) for e in errors]
+
+
 def rudder(
     group: Group,
     rewards: Sequence[float] | np.ndarray,

@@ -13,6 +13,8 @@ from workbench.plots.behaviour import (
     what_follows,
 )
 from workbench.plots.comparing import designs, reward_mixer
+from workbench.plots.credit_pictures import credit_table, packed_row, value_over_turns
+from workbench.plots.crediting import credit_columns
 from workbench.plots.curves import compared_curves, learning_curve, read_curve, summary_line
 from workbench.plots.honesty import honesty_curve
 from workbench.plots.sampling import pass_at_k_curve
@@ -21,18 +23,22 @@ from workbench.plots.style import save_png
 __all__ = [
     "actions_by_turn",
     "compared_curves",
+    "credit_columns",
+    "credit_table",
     "designs",
     "episode",
     "episode_side_by_side",
     "honesty_curve",
     "instructive_pair",
     "learning_curve",
+    "packed_row",
     "pass_at_k_curve",
     "read_curve",
     "reward_mixer",
     "save_png",
     "shares_by_turn",
     "summary_line",
+    "value_over_turns",
     "verdict_words",
     "what_follows",
 ]

@@ -127,6 +127,16 @@ CLAIMS = {
             1,
         ),
         Claim(
+            "credit-groups",
+            "the recorded run of the credit lab, made again: groups of the trained policy, of the "
+            "base and of a planted policy, with the value of every place before a turn (128 "
+            "re-rolls from each, or exact) and every attempt replayed without some of its turns",
+            "about 8 minutes; needs one seed of `reproduce headline`",
+            "a fair sample of attempts: the groups were chosen for being solved about half of the "
+            "time; and a value is the policy's own, another policy's would differ",
+            1,
+        ),
+        Claim(
             "six-designs",
             "six rewards over the recorded run: what each pays ten attempts that tell them apart, "
             "groups that would teach nothing, agreement with the hidden tests",

@@ -1,0 +1,195 @@
+"""Credit as still figures: values over turns with their errors, a table of schemes, a packed row.
+
+Stage: reading. In: groups with values, columns of credit, packed rows; out: figures. Colours are
+centred at zero, and every number is written as well.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from workbench.credit import values_before_turns
+from workbench.plots import style
+from workbench.plots.behaviour import verdict_words
+from workbench.plots.crediting import CreditColumn, signed, solved_rewards
+from workbench.plots.packing import KINDS, PackedRow
+from workbench.records import Group
+
+DIVERGING = LinearSegmentedColormap.from_list("credit", [style.VERMILLION, "#FFFFFF", style.BLUE])
+"""Minus, zero, plus."""
+LOOKS = (
+    (style.INK, "-", "o"), (style.BLUE, "--", "s"), (style.ORANGE, ":", "^"),
+    (style.GREEN, "-.", "D"),
+)  # fmt: skip
+"""(colour, line, marker) of the first, second, ... source of values."""
+MAX_ROWS = 40
+"""Turns of a still table; a longer attempt is cut around the chosen turn."""
+MESSAGE_CHARS = 34
+
+Values = Group | Sequence[np.ndarray]
+"""Where values come from: a group with `turn_values`, or (K,) arrays, a number before each turn."""
+
+
+def value_over_turns(
+    group: Group,
+    sources: Mapping[str, Values] | None = None,
+    *,
+    trajectories: Sequence[int] | None = None,
+    rewards: Sequence[float] | None = None,
+) -> Figure:
+    """What is to be expected before each turn, attempt by attempt, with 95 % intervals.
+
+    Args:
+        group: whose attempts.
+        sources: name -> the values, such as {"exact": group, "re-rolls": other, "critic": arrays};
+            None = the group's own. At most as many as LOOKS.
+        trajectories: which attempts, a panel each; None = the first three.
+        rewards: (G,) what the attempts earned, the last point; None = solved by the hidden tests.
+    Raises:
+        ValueError: without values, for too many sources, or arrays of other shapes.
+    """
+    sources = {"value": group} if sources is None else dict(sources)
+    if not 1 <= len(sources) <= len(LOOKS):
+        raise ValueError(f"sources: expected 1 to {len(LOOKS)} of them, got {len(sources)}")
+    shown = list(range(min(3, len(group.trajectories)))) if trajectories is None else trajectories
+    earned = solved_rewards(group) if rewards is None else np.asarray(rewards, dtype=float)
+    known = {name: _values_and_errors(group, name, values) for name, values in sources.items()}
+    figure = style.new_figure(2.9)
+    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for axes, i in zip(panels, shown):
+        for look, (name, (values, errors)) in zip(LOOKS, known.items()):
+            _draw_values(axes, values[i], errors[i], name, look)
+        turns = group.trajectories[i].turns
+        axes.plot(len(turns) + 1, earned[i], marker="*", ms=12, color=style.VERMILLION, ls="")
+        axes.set_xticks(range(1, len(turns) + 2), [*_short(turns), "end"], rotation=60,
+                        ha="right", fontsize=7)  # fmt: skip
+        style.tidy(axes, title=f"attempt {i}", y="expected reward" if axes is panels[0] else "")
+        axes.grid(axis="y", color=style.PALE)
+    if len(sources) > 1:
+        panels[0].legend(frameon=False, fontsize=8)
+    figure.supxlabel("before this turn; ★ what the attempt earned", fontsize=8, color=style.INK)
+    return figure
+
+
+def credit_table(
+    group: Group, columns: Sequence[CreditColumn], attempt: int, turn: int = 0
+) -> Figure:
+    """One attempt's turns as rows and schemes as columns, numbers on colours centred at zero.
+
+    Args:
+        columns: from `plots.crediting.credit_columns`, each with its own scale.
+        turn: the one that is marked; a long attempt is shown around it.
+    """
+    turns = group.trajectories[attempt].turns
+    first = max(0, min(turn - MAX_ROWS // 2, len(turns) - MAX_ROWS))
+    rows = list(range(first, min(first + MAX_ROWS, len(turns))))
+    heat = np.array([[c.credit[attempt][k] / c.scale for c in columns] for k in rows])
+    figure = style.new_figure(1.1 + 0.24 * len(rows))
+    axes = figure.subplots()
+    axes.imshow(np.ma.masked_invalid(heat), cmap=DIVERGING, vmin=-1.3, vmax=1.3, aspect="auto")
+    for y, k in enumerate(rows):
+        for x, column in enumerate(columns):
+            words = signed(float(column.credit[attempt][k]), column.scale)
+            if column.errors is not None and column.errors[attempt][k] > 0:
+                words += f" ±{column.errors[attempt][k]:.2f}"
+            axes.text(x, y, words, ha="center", va="center", fontsize=8, color=style.INK)
+    names = [f"{k + 1}{' ▸' if k == turn else ''} {_plain(turns[k].action.text)}" for k in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace", parse_math=False)
+    heads = [_heading(column, max(8, 90 // len(columns))) for column in columns]
+    axes.set_xticks(range(len(columns)), heads, fontsize=8, parse_math=False)
+    axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
+    axes.spines[:].set_visible(False)
+    _, ending = verdict_words(group.trajectories[attempt])
+    left_out = len(turns) - len(rows)
+    more = f"; {left_out} more turns are not shown" if left_out else ""
+    figure.supxlabel(f"attempt {attempt}: {ending}{more}", fontsize=8, color=style.INK)
+    return figure
+
+
+def packed_row(row: PackedRow) -> Figure:
+    """A packed sequence as bands: who wrote each token, what learns, what is seen, advantages."""
+    known = not np.isnan(row.advantages).all() if len(row) else False
+    figure = style.new_figure(2.1 if known else 1.4)
+    axes = figure.subplots()
+    colours = ("#BBBBBB", style.BLUE, style.PALE, "#FFFFFF")
+    for kind, (name, colour) in enumerate(zip(KINDS, colours)):
+        at = row.kinds == kind
+        if at.any():
+            _band(axes, 3, at, color=colour, hatch="////" if name == "observation" else None,
+                  edgecolor=style.GREY, lw=0, label=name)  # fmt: skip
+    _band(axes, 2, row.loss_mask, color=style.INK)
+    _band(axes, 1, row.attention_mask, color=style.GREY)
+    ticks = {3: "written by", 2: "loss mask", 1: "attention"}
+    if known:
+        top = float(np.nanmax(np.abs(row.advantages))) or 1.0
+        heights = np.nan_to_num(row.advantages) / top * 0.4
+        colours = np.where(heights < 0, style.VERMILLION, style.BLUE)
+        axes.bar(np.arange(len(row)), heights, 1.0, 0.0, color=colours)
+        ticks[0] = f"advantage ±{top:.2g}"
+    axes.set_yticks(list(ticks), list(ticks.values()), fontsize=8)
+    axes.set(xlim=(-0.5, max(len(row), 1) - 0.5), ylim=(min(ticks) - 0.5, 3.5))
+    style.tidy(axes, title=row.label, x="token")
+    axes.legend(frameon=False, fontsize=8, ncols=4, loc="lower right", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def _band(axes, y: int, at: np.ndarray, **look) -> None:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
+    spans = [(a - 0.5, b - a) for a, b in zip(edges[::2], edges[1::2])]
+    if spans:
+        axes.broken_barh(spans, (y - 0.35, 0.7), **look)
+
+
+def _values_and_errors(group: Group, name: str, values: Values):
+    shapes = [(len(t.turns),) for t in group.trajectories]
+    if not isinstance(values, Group):
+        found = [np.asarray(v, dtype=float) for v in values]
+        errors = [np.zeros_like(v) for v in found]
+    else:
+        found = values_before_turns(values)
+        errors = [np.zeros_like(v) for v in found]
+        for known in values.turn_values:
+            i, k = known.trajectory_index, known.turn_index + 1
+            if k < len(errors[i]):
+                errors[i][k] = known.standard_error
+    if [v.shape for v in found] != shapes:
+        raise ValueError(
+            f"values of {name!r}: expected a number before each turn, shapes {shapes}, got "
+            f"{[v.shape for v in found]}"
+        )
+    return found, errors
+
+
+def _draw_values(axes, values: np.ndarray, errors: np.ndarray, name: str, look) -> None:
+    colour, line, marker = look
+    x = np.arange(1, len(values) + 1)
+    axes.errorbar(x, values, 1.96 * errors, color=colour, ls=line, marker=marker, ms=4,
+                  capsize=3, lw=1.2, label=name)  # fmt: skip
+
+
+def _short(turns) -> list[str]:
+    """The commands' names, numbered; every one of a short attempt, else some of them."""
+    every = max(1, len(turns) // 12)
+    return [
+        f"{k + 1} {_plain(t.action.text).split(' ')[0][:8]}" if k % every == 0 else ""
+        for k, t in enumerate(turns)
+    ]
+
+
+def _plain(raw: str) -> str:
+    """One line in characters that every font has."""
+    words = " ".join(raw[: 4 * MESSAGE_CHARS].split())
+    shown = "".join(c if c.isascii() and c.isprintable() else "·" for c in words)
+    return shown[:MESSAGE_CHARS] + ("…" if len(shown) > MESSAGE_CHARS else "")
+
+
+def _heading(column: CreditColumn, width: int) -> str:
+    lines = textwrap.wrap(_plain(column.name), width)
+    if column.match is not None:
+        lines.append(f"corr {signed(column.match.correlation)}")
+    return "\n".join([*lines, f"±{column.scale:g}"])
