@@ -1,0 +1,74 @@
+"""Scores as evidence: what the model of turns said is written down once, with the attempt.
+
+Stage: process rewards, between sampling and rewards. Groups in; the same groups out whose attempts
+carry a score for each turn and the version of the model that gave it. Rewards and credit read it
+there (`rewards.prm_score`, `credit.score_changes`) and never call the model.
+Left out: scoring while an attempt is under way, and stopping it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.counterfactuals import Cost
+from workbench.process_rewards.model import TurnModel
+from workbench.records import Group, Task
+
+if TYPE_CHECKING:
+    from workbench.policies import Policy
+    from workbench.sandbox import Sandbox
+
+
+def score_turns(model: TurnModel, groups: Sequence[Group]) -> list[Group]:
+    """The groups with `evidence.turn_scores` on every attempt, in place of any they had.
+
+    Raises ValueError if the model reads before turns: it says nothing of an attempt's last turn.
+    """
+    if model.reads != "end":
+        raise ValueError(
+            f'model: expected one that reads "end", got {model.reads!r}; a critic knows nothing of '
+            "the last turn, use model.annotate(groups) and a scheme that reads turn_values"
+        )
+    version = model.version
+    return [
+        replace(
+            group,
+            trajectories=tuple(
+                replace(
+                    t,
+                    evidence=replace(
+                        t.evidence, turn_scores=tuple(map(float, s)), turn_scores_by=version
+                    ),
+                )
+                for t, s in zip(group.trajectories, scores)
+            ),
+        )
+        for group, scores in zip(groups, model.predict(groups))
+    ]
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """An evidence hook for `RLConfig.evidence`: the iteration's attempts scored by one model.
+
+    >>> RLConfig(evidence=Scoring(model), ...)                         # doctest: +SKIP
+    """
+
+    model: TurnModel
+    """Reads "end"; stays as it is."""
+
+    def __call__(
+        self,
+        policy: Policy,
+        groups: Sequence[Group],
+        tasks: Sequence[Task],
+        sandbox: Sandbox,
+        **options: Any,
+    ) -> tuple[list[Group], Cost]:
+        """The groups with scores, and the CPU seconds they took; nothing is sampled or run."""
+        start = time.process_time()
+        scored = score_turns(self.model, groups)
+        return scored, Cost(cpu_s=time.process_time() - start)
