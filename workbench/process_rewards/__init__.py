@@ -25,12 +25,13 @@ from workbench.process_rewards.reliability import (
     harmonic_mean,
     reliability,
 )
-from workbench.process_rewards.scoring import Scoring, score_turns
+from workbench.process_rewards.scoring import Refitting, Scoring, score_turns
 
 __all__ = [
     "PROBES",
     "FirstError",
     "FitConfig",
+    "Refitting",
     "Reliability",
     "Scoring",
     "TurnModel",

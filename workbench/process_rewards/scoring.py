@@ -14,8 +14,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.counterfactuals import Cost
+from workbench.evaluation import SOLVED
+from workbench.process_rewards.fitting import FitConfig, fit
+from workbench.process_rewards.labels import outcome_labels
 from workbench.process_rewards.model import TurnModel
 from workbench.records import Group, Task
+from workbench.rewards import RewardDesign
 
 if TYPE_CHECKING:
     from workbench.policies import Policy
@@ -72,3 +76,65 @@ class Scoring:
         start = time.process_time()
         scored = score_turns(self.model, groups)
         return scored, Cost(cpu_s=time.process_time() - start)
+
+
+class Refitting:
+    """An evidence hook that keeps up with the policy: every few iterations the model is fitted
+    again to how the latest attempts really ended.
+
+    It has a memory, so a run that uses it cannot be resumed: begin it anew.
+    """
+
+    def __init__(
+        self,
+        model: TurnModel,
+        *,
+        every: int = 5,
+        config: FitConfig = FitConfig(epochs=1),
+        reward: RewardDesign = SOLVED,
+        seed: int = 0,
+    ) -> None:
+        """A hook whose first scores are those of `model`, of which it keeps a copy.
+
+        Args:
+            every: iterations between fits.
+            config: of a fit to the attempts since the last one.
+            reward: how an attempt ended: the truth that a score is supposed to save asking for.
+            seed: of the order in which attempts are met.
+        """
+        if every < 1:
+            raise ValueError(f"every: expected at least 1, got {every}")
+        self.model = model.copy()
+        self._every, self._config, self._reward, self._seed = every, config, reward, seed
+        self._seen: list[tuple[list[Group], list[Task]]] = []
+        self.num_fits = 0
+
+    @property
+    def version(self) -> str:
+        """Of the model as it is now."""
+        return self.model.version
+
+    def __call__(
+        self,
+        policy: Policy,
+        groups: Sequence[Group],
+        tasks: Sequence[Task],
+        sandbox: Sandbox,
+        **options: Any,
+    ) -> tuple[list[Group], Cost]:
+        """The groups with the scores of the model as it is after this iteration's fit, if any."""
+        start = time.process_time()
+        if len(self._seen) == self._every:
+            self._fit()
+        self._seen.append((list(groups), list(tasks)))
+        scored = score_turns(self.model, groups)
+        return scored, Cost(cpu_s=time.process_time() - start)
+
+    def _fit(self) -> None:
+        groups = [group for some, _ in self._seen for group in some]
+        labels = []
+        for some, tasks in self._seen:
+            labels += outcome_labels(some, tasks, reward=self._reward)
+        fit(self.model, groups, labels, self._config, seed=self._seed + self.num_fits)
+        self.num_fits += 1
+        self._seen.clear()
