@@ -11,7 +11,15 @@ from workbench.counterfactuals.planted import moves
 from workbench.credit import score_changes
 from workbench.learning import RLConfig, TrainConfig
 from workbench.policies import ScriptedPolicy
-from workbench.process_rewards import PROBES, Scoring, TurnModel, padded, score_turns
+from workbench.process_rewards import (
+    PROBES,
+    FitConfig,
+    Refitting,
+    Scoring,
+    TurnModel,
+    padded,
+    score_turns,
+)
 from workbench.process_rewards.places import rows_of
 from workbench.records import SamplerSettings
 from workbench.rewards import prm_score
@@ -96,3 +104,23 @@ def test_probes_leave_the_truth_as_it_is(by_hand, sandbox, policy):
     assert replace(longer, turns=attempt.turns) == attempt
     assert np.array_equal([t.action.text for t in longer.turns],
                           ["ls", "ls", f"grep {repair.entry_point}", "submit"])  # fmt: skip
+
+
+def test_a_model_that_is_refitted_follows_how_attempts_end(policy, by_hand, task):
+    words = [[by_hand.good], [by_hand.bad]] * 4
+    ends = [by_hand.attempt(w, hidden="p" if w == [by_hand.good] else "w") for w in words]
+    group = by_hand.group(*ends)
+    start = TurnModel.from_policy(policy)
+    config = FitConfig(epochs=10, batch_size=4, lr=1e-2)
+    hook = Refitting(start, every=2, config=config)
+    scored = []
+    for _ in range(3):
+        (annotated,), cost = hook(policy, [group], [task], None, seed=0, max_turns=8)
+        scored.append([t.evidence.turn_scores[0] for t in annotated.trajectories])
+        assert cost.num_rollouts == 0
+    assert scored[0] == scored[1] == [0.5] * 8  # not fitted yet
+    assert hook.num_fits == 1 and hook.version != start.version
+    assert min(scored[2][::2]) > 0.5 > max(scored[2][1::2])
+    assert start.predict([group])[0][0].tolist() == [0.5]  # the one that was given is as it was
+    with pytest.raises(ValueError, match="every: expected at least 1"):
+        Refitting(start, every=0)

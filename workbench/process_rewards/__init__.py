@@ -22,6 +22,7 @@ from workbench.process_rewards.ranking import average_precision, rank_correlatio
 from workbench.process_rewards.reliability import (
     Reliability,
     best_threshold,
+    first_below,
     harmonic_mean,
     reliability,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "best_of_n_curve",
     "best_threshold",
     "execution_labels",
+    "first_below",
     "first_error",
     "fit",
     "harmonic_mean",

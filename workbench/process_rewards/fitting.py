@@ -31,9 +31,9 @@ Labels = Sequence[Sequence[np.ndarray]]
 class FitConfig:
     """How a model of turns is fitted."""
 
-    epochs: int = 3
+    epochs: int = 2
     """Passes over the attempts."""
-    batch_size: int = 32
+    batch_size: int = 16
     """Rows of tokens (attempts, in short contexts) in one update."""
     lr: float = 5e-4
     """AdamW learning rate; it falls linearly to a tenth of itself."""

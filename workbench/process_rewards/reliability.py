@@ -145,6 +145,15 @@ def best_threshold(
     return tried[int(np.argmax(f1))]
 
 
+def first_below(scores: Sequence[float], threshold: float) -> int | None:
+    """Index of the first score below the threshold, None if there is none.
+
+    >>> first_below([0.9, 0.2, 0.1], 0.25), first_below([0.9], 0.25)
+    (1, None)
+    """
+    return next((k for k, score in enumerate(scores) if score < threshold), None)
+
+
 def harmonic_mean(a: float, b: float) -> float:
     """2ab / (a + b), 0 if either is 0: ProcessBench F1 of its two accuracies.
 
@@ -182,11 +191,9 @@ def _first_errors(
     for was, value, said in zip(before, after, scores):
         if np.isnan(was).any() or np.isnan(value).any() or was[0] == 0:
             continue
-        (dead,), (marked,) = np.nonzero(value == 0), np.nonzero(said < threshold)
-        if len(dead):
-            on_failed.append(len(marked) > 0 and marked[0] == dead[0])
-        else:
-            on_sound.append(len(marked) == 0)
+        dead = next((k for k, v in enumerate(value) if v == 0), None)
+        agrees = first_below(said, threshold) == dead
+        (on_sound if dead is None else on_failed).append(agrees)
     failed, sound = (float(np.mean(x)) if x else float("nan") for x in (on_failed, on_sound))
     return {
         "accuracy_on_failed": failed,
