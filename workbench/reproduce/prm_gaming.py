@@ -38,7 +38,7 @@ from workbench.tasks import load_tasks
 
 MAX_TURNS = 8
 """Of every attempt; a sum of scores is divided by it, so that it lies in [0, 1]."""
-LATEST = 5
+LATEST = 3
 """Iterations at the end of a run over which paid and solved are averaged."""
 
 
@@ -76,14 +76,14 @@ SUM = RewardDesign(prm=(prm_score("sum"), 1 / MAX_TURNS))
 BEHIND_TESTS = RewardDesign(prm=(prm_score("last"), 1.0), tests=(VISIBLE, 0.0))
 BEHIND_ONE = RewardDesign(prm=(prm_score("last"), 1.0), tests=(first_visible(1), 0.0))
 ARMS: Mapping[str, Arm] = {
-    "hidden": Arm("hidden tests", RewardDesign(tests=(all_pass("hidden"), 1.0))),
     "sum": Arm("PRM, sum", SUM),
-    "last": Arm("PRM, last", RewardDesign(prm=(prm_score("last"), 1.0))),
-    "sum_refitted": Arm("PRM, sum, refitted", SUM, refits=True),
     "gated": Arm("PRM behind tests", BEHIND_TESTS.gate("prm", needs="tests")),
     "changes": Arm("tests + PRM changes", RewardDesign(tests=(VISIBLE, 1.0)), score_changes),
+    "sum_refitted": Arm("PRM, sum, refitted", SUM, refits=True),
+    "hidden": Arm("hidden tests", RewardDesign(tests=(all_pass("hidden"), 1.0))),
     "one_test": Arm("one test", RewardDesign(tests=(first_visible(1), 1.0))),
     "one_test_prm": Arm("PRM behind one test", BEHIND_ONE.gate("prm", needs="tests")),
+    "last": Arm("PRM, last", RewardDesign(prm=(prm_score("last"), 1.0))),
 }
 """Name -> how it is paid."""
 
@@ -95,12 +95,13 @@ class Sizes:
     prepare: Preparation = Preparation()
     """How policy and model are made."""
     config: TrainConfig = replace(
-        TrainConfig(), rl=RLConfig(iterations=20, tasks_per_iteration=8)
+        TrainConfig(),
+        rl=RLConfig(iterations=16, tasks_per_iteration=6, lr=6e-4, lr_final_fraction=1.0),
     )
-    """Settings of the RL runs."""
-    num_test: int = 64
+    """Settings of the RL runs: short, at twice the usual learning rate, which does not fall."""
+    num_test: int = 48
     """Test tasks on which the trained policies are compared."""
-    refit_every: int = 5
+    refit_every: int = 4
     """Iterations between two fits of the arm that refits."""
     refit: FitConfig = field(default_factory=lambda: FitConfig(epochs=1))
     """Each of those fits."""

@@ -3,7 +3,7 @@
 Stage: around the loop. In: an order; out: for models fitted to outcomes, to executed workspaces and
 to Monte-Carlo labels (soft, hard), how their scores of test attempts compare with measured values;
 for the first also on another policy's attempts, what it chooses among N, and what padding gains.
-Values are shares of 16 re-rolls. Thresholds are chosen on dev tasks.
+Values are shares of a dozen re-rolls. Thresholds are chosen on dev tasks.
 """
 
 from __future__ import annotations
@@ -56,21 +56,21 @@ class Sizes:
 
     prepare: Preparation = Preparation()
     """How policy and model are made."""
-    num_mc: int = 16
+    num_mc: int = 10
     """Training tasks with Monte-Carlo labels, 8 attempts each, 8 re-rolls from every turn."""
     fit_mc: FitConfig = FitConfig(epochs=6)
     """Fit to those: fewer attempts, more passes."""
-    num_dev: int = 6
+    num_dev: int = 5
     """Dev tasks, 4 attempts each, for thresholds."""
-    num_test: int = 16
+    num_test: int = 14
     """Test tasks, 4 attempts each, on which scores are compared with values."""
-    num_choose: int = 48
+    num_choose: int = 40
     """Test tasks for best of N."""
     most: int = 16
     """The largest N."""
     num_planted: int = 4
     """Tasks on which label noise is measured against exact values."""
-    num_rerolls: int = 16
+    num_rerolls: int = 12
     """Re-rolls behind each measured value."""
 
 
