@@ -23,6 +23,7 @@ from workbench.credit.calls import Call, calls_of
 from workbench.credit.measuring import Agreement, agreement, rank_of_turn
 from workbench.credit.outcomes import broadcast, return_to_go, transitions
 from workbench.credit.returns import discounted_returns, generalised_advantages
+from workbench.credit.scores import score_changes, score_sums, turn_scores
 from workbench.credit.subsets import deletion, draw_orders, shapley, shapley_values
 from workbench.credit.turns import per_token, tool_status_rewards
 from workbench.credit.values import (
@@ -59,6 +60,8 @@ __all__ = [
     "reroll_standard_errors",
     "return_to_go",
     "rudder",
+    "score_changes",
+    "score_sums",
     "shapley",
     "shapley_values",
     "seen_passing",
@@ -67,6 +70,7 @@ __all__ = [
     "tool_status_rewards",
     "transitions",
     "turn_gae",
+    "turn_scores",
     "values_before_turns",
     "workspace_and_last_command",
 ]

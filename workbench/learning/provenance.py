@@ -70,7 +70,10 @@ RESUME_NEEDS = ("recipe", "seed", "config", "reward", "tasks", "dev")
 
 
 def describe_config(config: Any) -> Any:
-    """A frozen dataclass of settings as JSON; a function becomes its description."""
+    """A frozen dataclass of settings as JSON; a function becomes its description, and what has a
+    version, such as a model, that version."""
+    if isinstance(getattr(config, "version", None), str):
+        return {"version": config.version}
     if dataclasses.is_dataclass(config):
         return {
             f.name: describe_config(getattr(config, f.name)) for f in dataclasses.fields(config)

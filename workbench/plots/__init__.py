@@ -17,11 +17,13 @@ from workbench.plots.credit_pictures import credit_table, packed_row, value_over
 from workbench.plots.crediting import credit_columns
 from workbench.plots.curves import compared_curves, learning_curve, read_curve, summary_line
 from workbench.plots.honesty import honesty_curve
+from workbench.plots.process import choosing_curve, paid_and_true, reliability_diagram
 from workbench.plots.sampling import pass_at_k_curve
 from workbench.plots.style import save_png
 
 __all__ = [
     "actions_by_turn",
+    "choosing_curve",
     "compared_curves",
     "credit_columns",
     "credit_table",
@@ -32,8 +34,10 @@ __all__ = [
     "instructive_pair",
     "learning_curve",
     "packed_row",
+    "paid_and_true",
     "pass_at_k_curve",
     "read_curve",
+    "reliability_diagram",
     "reward_mixer",
     "save_png",
     "shares_by_turn",
