@@ -15,10 +15,11 @@ from workbench.counterfactuals.replays import (
     replay_subsets,
     replay_without,
 )
-from workbench.counterfactuals.rerolls import reroll
+from workbench.counterfactuals.rerolls import Rerolls, reroll, reroll_many
 
 __all__ = [
     "Cost",
+    "Rerolls",
     "decisive_turn",
     "ends_nothing",
     "exact_turn_values",
@@ -27,4 +28,5 @@ __all__ = [
     "replay_subsets",
     "replay_without",
     "reroll",
+    "reroll_many",
 ]

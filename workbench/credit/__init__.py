@@ -17,12 +17,13 @@ from workbench.credit.measuring import Agreement, agreement, rank_of_turn
 from workbench.credit.outcomes import broadcast, return_to_go, transitions
 from workbench.credit.returns import discounted_returns, generalised_advantages
 from workbench.credit.subsets import deletion, draw_orders, shapley, shapley_values
-from workbench.credit.turns import per_token, tool_status_rewards
+from workbench.credit.turns import over_spread, per_token, tool_status_rewards
 from workbench.credit.values import (
     potential_shaping,
     reroll_advantage,
     rudder,
     seen_passing,
+    shaping_rewards,
     turn_gae,
     values_before_turns,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "gigpo",
     "group_advantages",
     "leave_one_out",
+    "over_spread",
     "per_token",
     "potential_shaping",
     "rank_of_turn",
@@ -48,6 +50,7 @@ __all__ = [
     "shapley",
     "shapley_values",
     "seen_passing",
+    "shaping_rewards",
     "tied",
     "tool_status_rewards",
     "transitions",

@@ -10,7 +10,7 @@ a critic, a KL term, sampling and updating at the same time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -76,7 +76,9 @@ def improve_by_rl(
                     stop=journal.stop_requested,
                 )
                 groups, extra = add_evidence(
-                    policy, groups, chosen, sandbox, config, own_seed("evidence")
+                    *(policy, groups, chosen, sandbox, reward, config),
+                    seed=own_seed("evidence"),
+                    stop=journal.stop_requested,
                 )
 
             # 2. Score: the tests have run, now the design says what the results are worth.
@@ -90,7 +92,7 @@ def improve_by_rl(
                 for group, row in zip(groups, rewards)
             ]  # B lists of G arrays (K,); nan = left out
 
-            # 4. Drop groups whose attempts all fared alike: their advantages are zero.
+            # 4. Drop groups in which no turn has an advantage: most often all attempts fared alike.
             if rl.tied_groups == "drop":
                 credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
 
@@ -148,13 +150,16 @@ def add_evidence(
     groups: list[Group],
     tasks: Sequence[Task],
     sandbox: Sandbox,
+    reward: RewardDesign,
     config: TrainConfig,
+    *,
     seed: int,
+    stop: Callable[[], bool],
 ) -> tuple[list[Group], Cost]:
     """The groups with what `config.rl.evidence` finds out about them, and what that cost."""
     if config.rl.evidence is None:
         return groups, Cost()
-    options = dict(seed=seed, max_turns=config.max_turns)
+    options = dict(seed=seed, reward=reward, max_turns=config.max_turns, stop=stop)
     return config.rl.evidence(policy, groups, tasks, sandbox, **options)
 
 
