@@ -1,0 +1,96 @@
+"""Where a model of turns reads: the token before each turn, or the token that ends it.
+
+Stage: process rewards. Trajectories in, rows of tokens with marked places out. The ids are those
+that were sampled, never tokenised again, and a place is noted while its turn is laid down.
+Left out: places inside a turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from workbench.learning.batch import PAD_TO
+from workbench.records import Trajectory
+
+Reads = Literal["before", "end"]
+"""Which token is read for a turn. "before": the last one of its prompt, where the observation is
+known and nothing has been said yet: a value. "end": the last one that was sampled in it, before
+the environment has answered: a score of the turn."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Tokens of one attempt, and the places in them where a turn is read."""
+
+    ids: tuple[int, ...]
+    """Prompt and sampled tokens as they were."""
+    turns: tuple[int, ...]
+    """Turns that are read in this row, rising."""
+    places: tuple[int, ...]
+    """For each of them the index into `ids` of the token that is read."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """B rows, right-padded to T tokens, and N places in them."""
+
+    ids: Tensor
+    """(B, T) int64; 0 in the padding."""
+    attention_mask: Tensor
+    """(B, T) bool: True where there is a token."""
+    rows: Tensor
+    """(N,) int64: the row of each place, in order of the rows."""
+    places: Tensor
+    """(N,) int64: its token in that row."""
+
+
+def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
+    """One row while each turn keeps the whole prefix; a new one where a turn kept less of it."""
+    ids: list[int] = []
+    turns: list[int] = []
+    places: list[int] = []
+    for k, turn in enumerate(trajectory.turns):
+        action = turn.action
+        if action.kept_prefix != len(ids):
+            if turns:
+                yield Row(tuple(ids), tuple(turns), tuple(places))
+            ids, turns, places = ids[: action.kept_prefix], [], []
+        ids.extend(action.new_ids)
+        before = len(ids) - 1
+        ids.extend(action.ids)
+        turns.append(k)
+        places.append(before if reads == "before" else len(ids) - 1)
+    yield Row(tuple(ids), tuple(turns), tuple(places))
+
+
+def place(rows: Sequence[Row]) -> Placed:
+    """The rows as tensors, no wider than the longest of them needs."""
+    width = -(-max(len(row.ids) for row in rows) // PAD_TO) * PAD_TO
+    ids = torch.zeros(len(rows), width, dtype=torch.long)
+    for b, row in enumerate(rows):
+        ids[b, : len(row.ids)] = torch.tensor(row.ids)
+    lengths = torch.tensor([len(row.ids) for row in rows])
+    counts = torch.tensor([len(row.places) for row in rows])
+    return Placed(
+        ids=ids,
+        attention_mask=torch.arange(width) < lengths[:, None],
+        rows=torch.arange(len(rows)).repeat_interleave(counts),
+        places=torch.tensor([p for row in rows for p in row.places]),
+    )
+
+
+def batches(rows: Sequence[Row], tokens: int) -> list[list[int]]:
+    """Indices of the rows, sorted by length and cut where the padded size would exceed `tokens`."""
+    pieces: list[list[int]] = []
+    for index in sorted(range(len(rows)), key=lambda i: len(rows[i].ids)):
+        width = -(-len(rows[index].ids) // PAD_TO) * PAD_TO
+        if pieces and (len(pieces[-1]) + 1) * width <= tokens:
+            pieces[-1].append(index)
+        else:
+            pieces.append([index])
+    return pieces
