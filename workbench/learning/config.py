@@ -82,10 +82,10 @@ class RLConfig:
     """The ratio may rise to 1 + clip_high: larger, so that rare tokens can grow (DAPO)."""
     evidence: Callable[..., tuple[list[Group], Cost]] | None = None
     """What is found out about an iteration's groups before they are scored, such as the values of
-    their turns: `counterfactuals.Rerolls(4)`, or one of yours. Called as evidence(policy, groups,
-    tasks, sandbox, seed=, reward=, max_turns=, stop=); returns the groups with it, and what it
-    cost. For a run to be resumed it must be a function of these arguments alone. None: nothing
-    beyond the rollouts."""
+    their turns: `counterfactuals.Rerolls(4)`, `process_rewards.Critic()`, or one of yours. Called
+    as evidence(policy, groups, tasks, sandbox, seed=, reward=, max_turns=, stop=); returns the
+    groups with it, and what it cost. One that remembers has a method `fresh`, which a run calls
+    for one of its own; such a run cannot be resumed. None: nothing beyond the rollouts."""
     credit: Callable[..., list[np.ndarray]] = broadcast
     """Which turn earned the reward: a scheme of `workbench.credit` that needs the rollouts only
     (`broadcast`, `return_to_go`, `transitions`, `gigpo`) or what `evidence` adds to them

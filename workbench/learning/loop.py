@@ -10,7 +10,7 @@ a critic, a KL term, sampling and updating at the same time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,7 @@ def improve_by_rl(
     is then as after the last whole iteration.
     """
     rl = config.rl
+    evidence = rl.evidence.fresh() if hasattr(rl.evidence, "fresh") else rl.evidence
     optimiser = make_optimiser(policy.model, rl)
     journal.begin_stage("rl", optimiser)
     for iteration in range(journal.place.iteration, rl.iterations):
@@ -75,11 +76,15 @@ def improve_by_rl(
                     max_turns=config.max_turns,
                     stop=journal.stop_requested,
                 )
-                groups, extra = add_evidence(
-                    *(policy, groups, chosen, sandbox, reward, config),
-                    seed=own_seed("evidence"),
-                    stop=journal.stop_requested,
-                )
+                extra = Cost()
+                if evidence is not None:
+                    groups, extra = evidence(
+                        *(policy, groups, chosen, sandbox),
+                        seed=own_seed("evidence"),
+                        reward=reward,
+                        max_turns=config.max_turns,
+                        stop=journal.stop_requested,
+                    )
 
             # 2. Score: the tests have run, now the design says what the results are worth.
             breakdowns = reward.score_groups(groups, chosen)
@@ -143,24 +148,6 @@ def improve_by_rl(
                 advantages=tuple(tuple(map(as_logged, row)) for row in credit),
             )
             journal.completed(row.flat(), Place("rl", iteration + 1), stored)
-
-
-def add_evidence(
-    policy: CausalLMPolicy,
-    groups: list[Group],
-    tasks: Sequence[Task],
-    sandbox: Sandbox,
-    reward: RewardDesign,
-    config: TrainConfig,
-    *,
-    seed: int,
-    stop: Callable[[], bool],
-) -> tuple[list[Group], Cost]:
-    """The groups with what `config.rl.evidence` finds out about them, and what that cost."""
-    if config.rl.evidence is None:
-        return groups, Cost()
-    options = dict(seed=seed, reward=reward, max_turns=config.max_turns, stop=stop)
-    return config.rl.evidence(policy, groups, tasks, sandbox, **options)
 
 
 def teaches(credit: Sequence[np.ndarray]) -> bool:
