@@ -16,13 +16,17 @@ from workbench.counterfactuals.replays import (
     replay_without,
 )
 from workbench.counterfactuals.rerolls import Rerolls, reroll, reroll_many
+from workbench.counterfactuals.world import Episode, World, explore
 
 __all__ = [
     "Cost",
+    "Episode",
     "Rerolls",
+    "World",
     "decisive_turn",
     "ends_nothing",
     "exact_turn_values",
+    "explore",
     "planted_policy",
     "replay",
     "replay_subsets",

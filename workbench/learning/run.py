@@ -261,7 +261,7 @@ def _check(policy, tasks, recipe, dev, config: TrainConfig, resume: bool) -> Non
         raise ValueError("tasks: expected at least one, got none")
     if resume and hasattr(config.rl.evidence, "fresh"):
         raise ValueError(
-            f"resume: expected a run whose checkpoints hold all it knows, got {config.rl.evidence}, "
+            f"resume: expected a run that its checkpoints hold whole, got {config.rl.evidence}, "
             "which learns on the side; start again in another folder"
         )
     if config.evaluate_every and not dev:
