@@ -40,7 +40,7 @@ class Critic:
     resumed; `train` says so.
     """
 
-    fitting: FitConfig = field(default_factory=lambda: FitConfig(epochs=2))
+    fitting: FitConfig = field(default_factory=lambda: FitConfig(epochs=1))
     """How it is fitted in each iteration."""
 
     def __post_init__(self) -> None:

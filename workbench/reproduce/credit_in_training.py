@@ -81,13 +81,13 @@ DISCOUNTED = partial(return_to_go, gamma=0.9)
 REROLLED = CreditArm(reroll_advantage, scale="none", pace=0.8)
 ARMS = {
     FIRST: CreditArm(),
-    "critic, lambda 0.95": CreditArm(turn_gae, Critic(), "none"),
     "gigpo": CreditArm(gigpo),
     "re-rolls x 2": replace(REROLLED, evidence=Rerolls(2), attempts=(6, 4)),
+    "critic, lambda 0.95": CreditArm(turn_gae, Critic(), "none"),
     "return to go, 0.9": CreditArm(DISCOUNTED),
     "same, by turn index": CreditArm(partial(DISCOUNTED, baseline="turn_index")),
-    "broadcast, not divided": CreditArm(scale="none"),
     "potential: tests passed": CreditArm(partial(return_to_go, turn_rewards=BY_TESTS)),
+    "broadcast, not divided": CreditArm(scale="none"),
     "re-rolls x 4": replace(REROLLED, evidence=Rerolls(4), attempts=(3, 4)),
 }
 """Name -> arm. Schemes that compare a turn with a value are not divided by the spread."""
