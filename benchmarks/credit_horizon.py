@@ -1,19 +1,19 @@
 """When does credit a turn pay? More turns that do nothing, and more tickets in one session.
 
     python benchmarks/credit_horizon.py [--turns 4 8 16 32] [--tickets 1 2 4 8] [--seeds 10]
-                                        [--rollouts 1024]
+                                        [--rollouts 256]
 
 A policy of fourteen logits (seven moves, while nothing is known and after the tests were seen to
 pass) learns to repair a bugfix task and hand it in. Everything that can happen was played by the
 real environment before (`workbench.counterfactuals.World`), so that the solve rate is exact.
 
 First table: one ticket and K turns. Each useful move is made once in about K turns and the rest is
-looking around, so that whatever K is it begins by solving 16 % and plays 0.8 K turns.
+looking around, so that whatever K is it begins by solving a quarter and plays about 0.8 K turns.
 Second table: sessions of several tickets of 8 turns each, one after the other, worth the share that
 is solved. A scheme that knows of rewards on the way is told with each ticket that is handed in.
 
 Every scheme may play as many rollouts in all, re-rolls included, a group of eight attempts (with
-re-rolls two) between updates, and has its own learning rate, the best of three on other seeds. The
+re-rolls two) between updates, and has its own learning rate, the best of four on other seeds. The
 score is the mean height of its learning curve, solve rate over rollouts: mean over seeds with
 Student's 95 % interval, and the difference to `broadcast` seed by seed; * marks one whose interval
 leaves out 0.
@@ -34,7 +34,7 @@ import numpy as np
 
 from workbench import load_tasks, open_sandbox
 from workbench.counterfactuals import Episode, World, explore
-from workbench.counterfactuals.planted import moves
+from workbench.counterfactuals.planted import WHEN_GREEN, moves
 from workbench.credit import (
     broadcast,
     gigpo,
@@ -51,7 +51,7 @@ RATES = {"repair": 1.2, "spoil": 0.3, "run": 0.6, "reword": 0.6, "submit": 0.6}
 """How often each move is made at first, in K turns; looking around fills the rest."""
 GROUP_SIZE = 8
 TURNS_A_TICKET = 8
-LEARNING_RATES = (0.1, 0.2, 0.4)
+LEARNING_RATES = (0.1, 0.2, 0.4, 0.8)
 TUNING_SEEDS = range(1000, 1003)
 Session = tuple[Episode, ...]
 
@@ -106,7 +106,8 @@ class Learner:
         chances = {name: rate / turns for name, rate in RATES.items()}
         rest = 1 - sum(chances.values())
         chances |= {"look": 0.6 * rest, "search": 0.4 * rest}
-        self.logits = np.tile(np.log([chances[name] for name in names]), (2, 1))
+        menus = [chances, {name: max(WHEN_GREEN.get(name, 0.0), 0.01) for name in names}]
+        self.logits = np.log([[menu[name] for name in names] for menu in menus])
         self.world, self.arm, self.lr = world, arm, lr
         self.turns, self.tickets, self.rollouts = turns, tickets, 0
         self.green = np.array([heard.startswith("ok ") for heard in world.heard], dtype=int)
@@ -244,7 +245,7 @@ def print_table(world: World, names: Sequence[str], turns: int, tickets: int, op
         heights = np.array([height(found) for found in curves])
         first = heights if first is None else first
         more = mean_interval(heights - first)
-        mark = "*" if more.low > 0 or more.high < 0 else ""
+        mark = "*" if more.low > 1e-6 or more.high < -1e-6 else ""
         points = f"{100 * more.estimate:+.1f} [{100 * more.low:+.1f}, {100 * more.high:+.1f}]"
         told = "" if first is heights else points + mark
         last = 100 * np.mean([found[-1][1] for found in curves])
@@ -258,7 +259,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, nargs="*", default=[4, 8, 16, 32])
     parser.add_argument("--tickets", type=int, nargs="*", default=[1, 2, 4, 8])
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--rollouts", type=int, default=1024)
+    parser.add_argument("--rollouts", type=int, default=256)
     options = parser.parse_args()
     task = load_tasks("bugfix", split="dev", count=1)[0]
     with open_sandbox("auto") as sandbox:
