@@ -239,6 +239,11 @@ class Evidence:
     """What ruff says about the final files (collector "lint")."""
     security: tuple[Finding, ...] | None = None
     """What bandit says about the final files (collector "security")."""
+    turn_scores: tuple[float, ...] | None = None
+    """How well a model of turns thought the attempt was going at the end of each turn, in [0, 1]
+    (collector "turn_scores")."""
+    turn_scores_by: str | None = None
+    """Version of that model ("turn_scores")."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from workbench.policies import CausalLMPolicy
-from workbench.process_rewards import FitConfig, TurnModel, fit, outcome_labels
+from workbench.process_rewards import FitConfig, TurnModel, fit
 from workbench.process_rewards.places import batches, place, rows_of
 
 QUICK = FitConfig(epochs=8, batch_size=4, lr=1e-2)
@@ -151,17 +151,6 @@ def test_adapters_are_merged_into_the_backbone(policy, by_hand):
     wanted = wrapped(torch.tensor([row.ids]), output_hidden_states=True).hidden_states[-1][0, -1]
     got = model.features(place([row]))[0]
     assert torch.allclose(got, wanted, atol=1e-5)
-
-
-def test_the_outcome_is_a_label_for_every_turn(by_hand, task):
-    words = [by_hand.good, by_hand.bad]
-    lost = by_hand.attempt(words, hidden="pw")
-    unjudged = by_hand.attempt(words)
-    object.__setattr__(unjudged.verdict, "status", "sandbox_error")
-    groups = [by_hand.group(by_hand.attempt(words), lost, unjudged)]
-    labels = outcome_labels(groups, [task])
-    assert [numbers.tolist() for numbers in labels[0][:2]] == [[1.0, 1.0], [0.0, 0.0]]
-    assert np.isnan(labels[0][2]).all()
 
 
 @pytest.mark.parametrize(

@@ -129,3 +129,17 @@ def test_the_share_of_tied_groups_is_of_the_groups_there_were():
 def test_how_fast_an_arm_learns_is_counted_in_attempts():
     arm = {"curves": {"solved_share": [[0.1, 0.5, 0.4], [None, 0.2, 0.6], [0.1, 0.2, 0.49]]}}
     assert attempts_until(arm, per_iteration=128) == [256, 384, None]
+
+
+def test_process_rewards_are_measured_and_gamed_from_one_preparation(untrained, tmp_path, capsys):
+    reliable = stored("prm-reliability", untrained, tmp_path)
+    assert list(reliable["means"]["models"]) == ["outcome", "execution", "soft", "hard"]
+    assert list(reliable["means"]["choosing"]["truth"][0]) == ["estimate", "low", "high", "method"]
+    made = (tmp_path / "prm" / "seed-0" / "prm" / "head.pt").stat().st_mtime_ns
+    gaming = stored("prm-gaming", untrained, tmp_path)
+    assert (tmp_path / "prm" / "seed-0" / "prm" / "head.pt").stat().st_mtime_ns == made
+    assert len(gaming["per_seed"][0]["sum"]["paid"]) == 2
+    for name in ("prm-reliability", "prm-best-of-n", "prm-gaming"):
+        assert (tmp_path / f"{name}.png").stat().st_size < 200_000
+    out = capsys.readouterr().out
+    assert "ProcessBench" not in out and "first errors by halving" in out and "one test" in out

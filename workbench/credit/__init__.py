@@ -16,6 +16,7 @@ from workbench.credit.baselines import (
 from workbench.credit.measuring import Agreement, agreement, rank_of_turn
 from workbench.credit.outcomes import broadcast, return_to_go, transitions
 from workbench.credit.returns import discounted_returns, generalised_advantages
+from workbench.credit.scores import score_changes, score_sums, turn_scores
 from workbench.credit.subsets import deletion, draw_orders, shapley, shapley_values
 from workbench.credit.turns import over_spread, per_token, tool_status_rewards
 from workbench.credit.values import (
@@ -47,6 +48,8 @@ __all__ = [
     "reroll_advantage",
     "return_to_go",
     "rudder",
+    "score_changes",
+    "score_sums",
     "shapley",
     "shapley_values",
     "seen_passing",
@@ -55,6 +58,7 @@ __all__ = [
     "tool_status_rewards",
     "transitions",
     "turn_gae",
+    "turn_scores",
     "values_before_turns",
     "workspace_and_last_command",
 ]

@@ -70,8 +70,10 @@ RESUME_NEEDS = ("recipe", "seed", "config", "reward", "tasks", "dev")
 
 
 def describe_config(config: Any) -> Any:
-    """A frozen dataclass of settings as JSON; a function becomes its description, and settings
-    that can be called become both."""
+    """A frozen dataclass of settings as JSON; a function becomes its description, settings that can
+    be called become both, and what has a version, such as a model, that version."""
+    if isinstance(getattr(config, "version", None), str):
+        return {"version": config.version}
     described = describe_function(config) if callable(config) else {}
     if dataclasses.is_dataclass(config):
         fields = dataclasses.fields(config)

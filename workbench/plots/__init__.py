@@ -15,11 +15,13 @@ from workbench.plots.behaviour import (
 from workbench.plots.comparing import designs, reward_mixer
 from workbench.plots.curves import compared_curves, learning_curve, read_curve, summary_line
 from workbench.plots.honesty import honesty_curve
+from workbench.plots.process import choosing_curve, paid_and_true, reliability_diagram
 from workbench.plots.sampling import pass_at_k_curve
 from workbench.plots.style import save_png
 
 __all__ = [
     "actions_by_turn",
+    "choosing_curve",
     "compared_curves",
     "designs",
     "episode",
@@ -27,8 +29,10 @@ __all__ = [
     "honesty_curve",
     "instructive_pair",
     "learning_curve",
+    "paid_and_true",
     "pass_at_k_curve",
     "read_curve",
+    "reliability_diagram",
     "reward_mixer",
     "save_png",
     "shares_by_turn",

@@ -1,6 +1,6 @@
 """Policies: what acts in an episode. Scripted, tiny, or any causal LM with the wire format."""
 
-from workbench.policies.causal_lm import CausalLMPolicy, hash_weights, open_policy
+from workbench.policies.causal_lm import CausalLMPolicy, open_policy
 from workbench.policies.menu import MenuPolicy
 from workbench.policies.protocol import Policy, Session
 from workbench.policies.scripted import ScriptedPolicy
@@ -14,6 +14,5 @@ __all__ = [
     "Session",
     "build_model",
     "build_tokenizer",
-    "hash_weights",
     "open_policy",
 ]

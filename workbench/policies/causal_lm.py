@@ -84,7 +84,7 @@ class CausalLMPolicy:
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer so that AutoModelForCausalLM and AutoTokenizer load them;
         of a LoRA policy the adapters are written, and `open_policy` finds their base again."""
-        with _no_progress_bar():
+        with no_progress_bar():
             self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
@@ -123,7 +123,7 @@ def open_policy(
     OMP_NUM_THREADS says otherwise: threads that wait for one another cost more than they bring.
     """
     source = _locate(name_or_folder)
-    with _no_progress_bar():
+    with no_progress_bar():
         model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
     if "OMP_NUM_THREADS" not in os.environ and model.num_parameters() < SMALL:
         torch.set_num_threads(1)
@@ -138,7 +138,7 @@ def open_policy(
 
 
 @contextlib.contextmanager
-def _no_progress_bar() -> Iterator[None]:
+def no_progress_bar() -> Iterator[None]:
     """Loading takes milliseconds; a bar would only litter notebooks and logs."""
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

@@ -10,16 +10,17 @@ Left out: a ranking loss, early stopping, weights for rare labels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from workbench.learning.config import TrainConfig, resolve
 from workbench.learning.forward import plain_attention
 from workbench.process_rewards.model import TurnModel
-from workbench.process_rewards.places import Row, batches, place, rows_of
+from workbench.process_rewards.places import Placed, Row, batches, place, rows_of
 from workbench.records import Group
 
 Labels = Sequence[Sequence[np.ndarray]]
@@ -30,9 +31,9 @@ Labels = Sequence[Sequence[np.ndarray]]
 class FitConfig:
     """How a model of turns is fitted."""
 
-    epochs: int = 3
+    epochs: int = 2
     """Passes over the attempts."""
-    batch_size: int = 32
+    batch_size: int = 16
     """Rows of tokens (attempts, in short contexts) in one update."""
     lr: float = 5e-4
     """AdamW learning rate; it falls linearly to a tenth of itself."""
@@ -42,6 +43,8 @@ class FitConfig:
     """AdamW's weight decay."""
     grad_clip: float = 1.0
     """Largest gradient norm."""
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Arithmetic of the backbone, as in `learning.TrainConfig`; weights stay float32."""
     tokens_per_microbatch: int = 1024
     """Padded tokens in one forward and backward pass."""
 
@@ -70,6 +73,8 @@ def fit(
     rng = np.random.default_rng(seed)
     num_updates = -(-len(rows) // config.batch_size)
     losses = []
+    dtype = resolve(replace(TrainConfig(), dtype=config.dtype), lora=False).dtype
+    config = replace(config, dtype=dtype)
     with plain_attention(model.backbone):
         for epoch in range(config.epochs):
             total, order = 0.0, np.array_split(rng.permutation(len(rows)), num_updates)
@@ -125,7 +130,7 @@ def _update(
     optimiser.zero_grad(set_to_none=True)
     total = 0.0
     for piece in batches(some, config.tokens_per_microbatch):
-        logits = _logits(model, [some[i] for i in piece], config.trains)
+        logits = _logits(model, place([some[i] for i in piece]), config)
         target = torch.cat([wanted[i] for i in piece]).to(logits.device)
         known = ~torch.isnan(target)
         loss = nn.functional.binary_cross_entropy_with_logits(
@@ -138,10 +143,14 @@ def _update(
     return total
 
 
-def _logits(model: TurnModel, rows: Sequence[Row], trains: str) -> Tensor:
-    placed = place(rows)
-    if trains == "all":
-        return model.logits(placed)
-    with torch.no_grad():
-        features = model.features(placed)
-    return model.head(features)[:, 0]
+def _logits(model: TurnModel, placed: Placed, config: FitConfig) -> Tensor:
+    with torch.autocast(
+        *(model.head.weight.device.type, torch.bfloat16),
+        enabled=config.dtype == "bfloat16",
+        cache_enabled=False,  # a cached copy of a weight would outlive its update
+    ):
+        if config.trains == "all":
+            return model.logits(placed)
+        with torch.no_grad():
+            features = model.features(placed)
+        return model.head(features)[:, 0].float()

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from transformers import AutoModel
 
 from workbench.learning.forward import causal_lm
-from workbench.policies import hash_weights
+from workbench.policies.causal_lm import hash_weights, no_progress_bar
 from workbench.process_rewards.places import Placed, Reads, batches, place, rows_of
 from workbench.records import Group, TurnValue
 
@@ -129,7 +129,8 @@ class TurnModel:
 
     def save(self, folder: str | Path) -> None:
         """Write the model so that `load` finds it again, bit for bit."""
-        self.backbone.save_pretrained(folder)
+        with no_progress_bar():
+            self.backbone.save_pretrained(folder)
         torch.save(self.head.state_dict(), Path(folder) / "head.pt")
         (Path(folder) / "turn_model.json").write_text(json.dumps({"reads": self.reads}), "utf-8")
 
@@ -139,7 +140,8 @@ class TurnModel:
         facts = Path(folder) / "turn_model.json"
         if not facts.exists():
             raise ValueError(f"folder: expected a saved TurnModel, {folder} has no {facts.name}")
-        backbone = AutoModel.from_pretrained(folder, dtype=torch.float32)
+        with no_progress_bar():
+            backbone = AutoModel.from_pretrained(folder, dtype=torch.float32)
         head = nn.Linear(backbone.config.hidden_size, 1)
         head.load_state_dict(torch.load(Path(folder) / "head.pt", weights_only=True))
         return cls(backbone, head, json.loads(facts.read_text("utf-8"))["reads"])

@@ -134,6 +134,27 @@ CLAIMS = {
             1,
         ),
         Claim(
+            "prm-reliability",
+            "how far a model of turns can be trusted on test tasks, by what it was fitted to "
+            "(outcomes, execution, Monte-Carlo soft and hard): AUROC, calibration, first errors, "
+            "rank correlation, for its own policy's attempts and another's; label noise; best of N "
+            "by every aggregation; what padding gains",
+            "about 8 CPU-minutes a seed; 25 minutes for 3 on one core",
+            "labels from people or from a model that judges; a larger model, or attempts so long "
+            "that their end says little about their turns",
+            3,
+        ),
+        Claim(
+            "prm-gaming",
+            "a model of turns as the reward of RL: what it paid and what was really solved, for "
+            "sums, the last score, behind tests, as differences, refitted, and with one "
+            "of two visible tests withheld; on test tasks at the end",
+            "about 6 CPU-minutes a seed; 20 minutes for 3 on one core",
+            "what a longer run finds: 20 iterations of 64 attempts from a policy that seldom edits "
+            "the tests; the refitted model asks the hidden tests again",
+            3,
+        ),
+        Claim(
             "functions-base",
             "the base's solve rate on the suite `functions` (write f from its spec), dev split",
             "about a minute for 3",

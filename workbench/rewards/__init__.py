@@ -2,8 +2,8 @@
 
 Stage: after grading, before credit. Pure functions of stored records: no code runs, no model is
 called, no torch is imported. Components by theme: `outcomes`, `presets`, `conduct`, `changes`,
-`quality`; a design adds them up (`design`, ready-made: `rubrics`); `rescoring` tries other weights
-in a moment, `comparing` sets two designs side by side, `storing` keeps one as JSON.
+`quality`, `process`; a design adds them up (`design`, ready-made: `rubrics`); `rescoring` tries
+other weights in a moment, `comparing` sets two designs side by side, `storing` keeps one as JSON.
 """
 
 from workbench.rewards.changes import diff_size, diff_within, scope, similarity
@@ -32,6 +32,7 @@ from workbench.rewards.outcomes import (
     skipped_tests,
 )
 from workbench.rewards.presets import coderl, ppocoder, rltf, stepcoder
+from workbench.rewards.process import AGGREGATIONS, aggregate, prm_score
 from workbench.rewards.quality import (
     complexity_change,
     faster,
@@ -44,6 +45,7 @@ from workbench.rewards.rubrics import mergeability
 from workbench.rewards.rules import Gate, WeightedComponent
 
 __all__ = [
+    "AGGREGATIONS",
     "Component",
     "Configured",
     "DesignComparison",
@@ -53,6 +55,7 @@ __all__ = [
     "Scores",
     "WeightedComponent",
     "abstention",
+    "aggregate",
     "all_pass",
     "coderl",
     "compare_designs",
@@ -74,6 +77,7 @@ __all__ = [
     "parses",
     "pass_fraction",
     "ppocoder",
+    "prm_score",
     "ran_out",
     "repeated",
     "rltf",

@@ -1,0 +1,74 @@
+"""Paid for what a turn changed in the score, or for the score as it is: worked examples."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from workbench.credit import score_changes, score_sums, turn_scores
+
+
+@pytest.fixture
+def scored(by_hand):
+    """Two attempts of three and two turns, with scores."""
+    group = by_hand.of_lengths(3, 2)
+    given = ((0.2, 0.5, 0.9), (0.4, 0.1))
+    return replace(
+        group,
+        trajectories=tuple(
+            replace(t, evidence=replace(t.evidence, turn_scores=scores))
+            for t, scores in zip(group.trajectories, given)
+        ),
+    )
+
+
+def test_changes_are_a_potential_and_sum_to_reward_minus_the_start(scored):
+    first, second = score_changes(scored, [1.0, 0.0])  # the start is (0.2 + 0.4) / 2
+    assert np.allclose(first, [0.2 - 0.3, 0.5 - 0.2, 1.0 - 0.5])
+    assert np.allclose(second, [0.4 - 0.3, 0.0 - 0.4])
+    assert [first.sum(), second.sum()] == pytest.approx([0.7, -0.3])
+
+
+def test_a_turn_that_talks_the_score_up_and_one_that_lets_it_fall_gain_nothing(scored):
+    long = scored.trajectories[0]
+    evidence = replace(long.evidence, turn_scores=(0.2, 0.99, 0.2, 0.5, 0.9))
+    padded = replace(long, turns=long.turns[:1] + long.turns[:1] * 2 + long.turns[1:],
+                     evidence=evidence)  # fmt: skip
+    more = replace(scored, trajectories=(padded, scored.trajectories[1]))
+    changes, sums = (s(more, [1.0, 0.0])[0].sum() for s in (score_changes, _returns))
+    before, sums_before = (s(scored, [1.0, 0.0])[0].sum() for s in (score_changes, _returns))
+    assert changes == pytest.approx(before)
+    assert sums > sums_before
+
+
+def _returns(group, rewards):
+    """The first turn's credit alone: what the attempt as a whole is paid."""
+    return [c[:1] for c in score_sums(group, rewards)]
+
+
+def test_sums_pay_every_further_turn(scored):
+    first, second = score_sums(scored, [1.0, 0.0])
+    assert np.allclose(first, [2.6 - 0.5, 2.4 - 0.5, 1.9 - 0.5])
+    assert np.allclose(second, [0.5 - 2.6, 0.1 - 2.6])
+
+
+def test_scaled_by_the_spread_of_the_attempts(scored):
+    plain, scaled = (score_changes(scored, [1.0, 0.0], scale=s) for s in ("none", "std"))
+    squares = [(0.01 + 0.09 + 0.25) / 3, (0.01 + 0.16) / 2]
+    spread = np.sqrt(sum(squares) / 1) + 1e-4
+    assert np.allclose(np.concatenate(scaled), np.concatenate(plain) / spread)
+
+
+def test_an_attempt_that_could_not_be_judged_has_no_credit(scored):
+    first, second = score_changes(scored, [np.nan, 0.0], scale="std")
+    assert np.isnan(first).all() and np.isfinite(second).all()
+
+
+def test_attempts_without_scores_are_refused(by_hand):
+    group = by_hand.of_lengths(2, 2)
+    with pytest.raises(ValueError, match="process_rewards.score_turns"):
+        score_changes(group, [1.0, 0.0])
+    with pytest.raises(ValueError, match="expected scores of the turns"):
+        turn_scores(group.trajectories[0])
+    with pytest.raises(ValueError, match='expected "std" or "none"'):
+        score_changes(group, [1.0, 0.0], scale="mean")

@@ -1,0 +1,87 @@
+"""Credit from process scores: paid for what they change, or for what they are.
+
+Stage: credit. A group whose attempts a model of turns has scored, and rewards, in; a number a turn
+out. The scores lie in the evidence, so nothing is computed here but sums and differences. The two
+schemes differ in whether a further turn can be a gain in itself: differences cancel out along an
+attempt, sums do not.
+Left out: the model (`process_rewards`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from workbench.credit.outcomes import return_to_go
+from workbench.credit.values import turn_gae
+from workbench.records import Group, Trajectory
+
+
+def turn_scores(trajectory: Trajectory) -> np.ndarray:
+    """(K,) scores at the ends of the turns; for `turn_rewards=` of any scheme.
+
+    Raises ValueError if the attempt was not scored.
+    """
+    scores = trajectory.evidence.turn_scores
+    if scores is None:
+        raise ValueError(
+            f"task {trajectory.task_id}: expected scores of the turns (collector 'turn_scores'), "
+            "got none; make them with process_rewards.score_turns(model, groups)"
+        )
+    return np.array(scores, dtype=float)
+
+
+def score_changes(
+    group: Group,
+    rewards: Sequence[float] | np.ndarray,
+    *,
+    scale: Literal["std", "none"] = "none",
+    ddof: int = 1,
+    eps: float = 1e-4,
+) -> list[np.ndarray]:
+    """What each turn changed in the score, and at the end the reward: the score as a potential.
+
+    The first turn is compared with the mean score after the first turns of the group, the last one
+    gets the reward minus the score before it. So an attempt's credit sums to its reward minus that
+    mean, whatever the model says in between: talking it up and down gains nothing.
+
+    Args:
+        scale: "std" divides all by the spread of the attempts' root mean square credit, so that an
+            attempt with many turns weighs no more; "none" leaves units of reward.
+        ddof, eps: of that spread.
+    Returns:
+        G arrays of shape (K,), NaN where the reward is.
+    Raises:
+        ValueError: for shapes that do not fit, an unknown scale, or an attempt without scores.
+    Source: Ng et al. 1999, theorem 1, with scores for the potential.
+    """
+    if scale not in ("std", "none"):
+        raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
+    scores = [turn_scores(trajectory) for trajectory in group.trajectories]
+    start = float(np.mean([s[0] for s in scores]))
+    before = [np.concatenate([[start], s[:-1]]) for s in scores]
+    credit = turn_gae(group, rewards, values=before, lam=0.0)
+    squares = [np.mean(np.square(c)) for c in credit if not np.isnan(c).any()]
+    if scale == "none" or not squares:
+        return credit
+    spread = np.sqrt(sum(squares) / max(len(squares) - ddof, 1))
+    return [c / (spread + eps) for c in credit]
+
+
+def score_sums(
+    group: Group,
+    rewards: Sequence[float] | np.ndarray,
+    *,
+    scale: Literal["std", "none"] = "none",
+    ddof: int = 1,
+    eps: float = 1e-4,
+) -> list[np.ndarray]:
+    """Each turn paid its score as it is, and at the end the reward: what not to do.
+
+    Scores are positive, so every further turn pays, and the policy learns not to finish. Otherwise
+    as `return_to_go`, compared with the other attempts; options and errors are its.
+    """
+    options = dict(scale=scale, ddof=ddof, eps=eps)
+    return return_to_go(group, rewards, turn_rewards=turn_scores, **options)

@@ -1,0 +1,99 @@
+"""The first turn that made success impossible, found by halving: OmegaPRM's search.
+
+Stage: process rewards. A failed attempt and a question "can it still succeed after its first k
+turns?" in; the turn after which it no longer can, and how often was asked, out. Halving asks about
+log2(K) beginnings of the attempt where labels for every turn ask about all K.
+Left out: the tree that shares re-rolls between attempts, and its exploration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.environments import Environment
+from workbench.episodes import play_on
+from workbench.evaluation import SOLVED
+from workbench.records import Task, Trajectory
+from workbench.rewards import RewardDesign
+
+if TYPE_CHECKING:
+    from workbench.policies import Policy
+    from workbench.sandbox import Sandbox
+
+
+@dataclass(frozen=True)
+class FirstError:
+    """Where an attempt was lost."""
+
+    turn_index: int
+    """The first turn after which it could not succeed."""
+    num_asked: int
+    """Beginnings that were looked at."""
+
+
+def first_error(num_turns: int, can_succeed: Callable[[int], bool]) -> FirstError:
+    """The first turn after which `can_succeed` is False, of an attempt that failed.
+
+    Right if nothing comes back once it is lost, and the start was not lost already: neither end is
+    asked about, a failed attempt cannot succeed after all of its turns.
+
+    Args:
+        can_succeed: k -> can the attempt's first k turns still lead to success? 0 < k < num_turns.
+    Raises:
+        ValueError: if num_turns < 1.
+    Source: Luo et al. 2024 (OmegaPRM, arXiv:2406.06592).
+
+    >>> first_error(16, lambda k: k < 11)
+    FirstError(turn_index=10, num_asked=4)
+    """
+    if num_turns < 1:
+        raise ValueError(f"num_turns: expected at least 1, got {num_turns}")
+    alive, lost, num_asked = 0, num_turns, 0
+    while lost - alive > 1:
+        middle = (alive + lost) // 2
+        num_asked += 1
+        if can_succeed(middle):
+            alive = middle
+        else:
+            lost = middle
+    return FirstError(lost - 1, num_asked)
+
+
+def any_succeeds(
+    policy: Policy,
+    trajectory: Trajectory,
+    task: Task,
+    sandbox: Sandbox,
+    *,
+    num_rerolls: int = 8,
+    seed: int = 0,
+    reward: RewardDesign = SOLVED,
+    max_turns: int = 8,
+) -> Callable[[int], bool]:
+    """For `first_error`: does one of `num_rerolls` rests sampled after the first k turns succeed?
+
+    The answer is wrong where the chance is small: a chance of q is missed with (1 - q)^n.
+    """
+
+    def can_succeed(k: int) -> bool:
+        environment = Environment(task, sandbox, max_turns=max_turns)
+        session = policy.open(1, seed=seed + k, sampler=trajectory.sampler)
+        session.observe(0, environment.reset())
+        for turn in trajectory.turns[:k]:
+            session.recall([0], [turn.action])
+            session.observe(0, environment.step(turn.action.text).observation)
+        places = [Environment(task, sandbox, max_turns=max_turns) for _ in range(num_rerolls)]
+        for place in places:
+            place.restore(environment.snapshot())
+        forked = session.take([0] * num_rerolls)
+        said = dict(seed=seed, sampler=trajectory.sampler, version=policy.version)
+        try:
+            rests = play_on(forked, places, [trajectory.turns[:k]] * num_rerolls, **said)
+        finally:
+            forked.close()
+            session.close()
+        return any((reward.score(rest, task).total or 0.0) > 0 for rest in rests)
+
+    return can_succeed
