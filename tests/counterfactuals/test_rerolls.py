@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from workbench import RewardDesign, load_tasks, open_policy, rollout
-from workbench.counterfactuals import exact_turn_values, reroll
+from workbench.counterfactuals import (
+    Rerolls,
+    exact_turn_values,
+    planted_policy,
+    reroll,
+    reroll_many,
+)
 from workbench.credit import reroll_advantage
+from workbench.episodes import RolloutStopped
 from workbench.evaluation import SOLVED
 from workbench.policies import MenuPolicy
 from workbench.records import SamplerSettings
@@ -18,9 +25,7 @@ def test_estimates_agree_with_exact_values_within_their_error(policy, group, tas
     exact, _ = exact_turn_values(policy, group, task, sandbox, max_turns=5)
     places = [(v.trajectory_index, v.turn_index) for v in rerolled.turn_values]
     assert places == [(v.trajectory_index, v.turn_index) for v in exact.turn_values]
-    estimates, truth = (
-        np.array([v.estimate for v in g.turn_values]) for g in (rerolled, exact)
-    )
+    estimates, truth = (np.array([v.estimate for v in g.turn_values]) for g in (rerolled, exact))
     errors = np.sqrt(truth * (1 - truth) / 40)
     assert (np.abs(estimates - truth) <= 4 * errors + 1e-9).all()
     assert all(v.num_rerolls == 40 and v.how == "reroll" for v in rerolled.turn_values)
@@ -80,6 +85,51 @@ def test_a_group_that_does_not_replay_is_refused(policy, group, task, sandbox):
         reroll(policy, group, replace(other, statement=task.statement), sandbox, 2, max_turns=5)
     with pytest.raises(ValueError, match="num_rerolls: expected at least 2"):
         reroll(policy, group, task, sandbox, 1)
+
+
+def test_groups_share_a_session_and_not_their_places(policy, group, task, sandbox):
+    twice, cost = reroll_many(policy, [group, group], [task, task], sandbox, 12, 3, max_turns=5)
+    alone, cost_alone = reroll(policy, group, task, sandbox, 12, 3, max_turns=5)
+    assert cost.num_rollouts == 2 * cost_alone.num_rollouts
+    exact, _ = exact_turn_values(policy, group, task, sandbox, max_turns=5)
+    truth = np.array([v.estimate for v in exact.turn_values])
+    for known in twice:
+        estimates = np.array([v.estimate for v in known.turn_values])
+        assert (np.abs(estimates - truth) <= 4 * np.sqrt(truth * (1 - truth) / 12) + 1e-9).all()
+    assert twice[0].turn_values != twice[1].turn_values  # each group has re-rolls of its own
+    single, _ = reroll_many(policy, [group], [task], sandbox, 12, 3, max_turns=5)
+    assert single[0].turn_values == alone.turn_values
+
+
+def test_more_groups_than_a_session_holds_are_taken_one_session_after_the_other(task, sandbox):
+    policy = planted_policy(task)
+    groups = [rollout(policy, task, sandbox, n=40, seed=s, max_turns=2) for s in (1, 2)]
+    known, _ = reroll_many(policy, groups, [task, task], sandbox, 2, max_turns=2)
+    for before, after in zip(groups, known):
+        assert len(after.turn_values) == sum(len(t.turns) for t in before.trajectories)
+
+
+def test_evidence_for_a_run_is_paid_by_the_runs_own_reward_and_stops_when_asked(
+    policy, group, task, sandbox
+):
+    design = RewardDesign(always=(always, 1.0))
+    evidence, options = Rerolls(2), dict(seed=0, reward=design, max_turns=5)
+    [known], cost = evidence(policy, [group], [task], sandbox, **options)
+    assert {v.estimate for v in known.turn_values} == {0.25} and cost.num_rollouts > 0
+    assert repr(evidence) == "Rerolls(num_rerolls=2)" and evidence == Rerolls(2) != Rerolls(4)
+    asked = []
+
+    def stop():
+        asked.append(1)
+        return len(asked) == 3
+
+    with pytest.raises(RolloutStopped, match="re-rolls of 1 groups were under way"):
+        evidence(policy, [group], [task], sandbox, **options, stop=stop)
+
+
+def always(trajectory, task):
+    """Component: a quarter, whatever happens."""
+    return 0.25
 
 
 @pytest.mark.slow

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from workbench.credit import (
+    broadcast,
     discounted_returns,
     generalised_advantages,
+    over_spread,
     potential_shaping,
     reroll_advantage,
     return_to_go,
     rudder,
     seen_passing,
+    shaping_rewards,
     turn_gae,
     values_before_turns,
 )
@@ -152,3 +155,60 @@ def test_tests_that_were_seen_to_pass_are_a_potential_until_the_workspace_change
 def test_what_could_not_be_judged_stays_nan(by_hand, scheme, options):
     credit = scheme(by_hand.of_lengths(2, 1), [NAN, 1.0], **options)
     assert np.isnan(credit[0]).all() and not np.isnan(credit[1]).any()
+
+
+def test_divided_by_its_spread_credit_has_the_size_of_normalised_rewards(by_hand):
+    """Mean squares 1/4 and 0 of two attempts, one taken off: spread 1/2, so everything doubles."""
+    credit = [np.array([0.5, -0.5]), np.array([0.0])]
+    doubled = over_spread(credit, scale="std", eps=0.0)
+    assert np.allclose(doubled[0], [1.0, -1.0]) and np.allclose(doubled[1], [0.0])
+    population = over_spread(credit, scale="std", ddof=0, eps=0.0)
+    assert np.allclose(population[0], np.array([0.5, -0.5]) / np.sqrt(1 / 8))
+    group, rewards = by_hand.of_lengths(1, 3, 2, 1), [1.0, 0.0, 0.0, NAN]
+    plain = over_spread(broadcast(group, rewards, scale="none"), scale="std")
+    for one, other in zip(plain, broadcast(group, rewards)):
+        assert np.allclose(one, other, equal_nan=True)
+
+
+def test_credit_that_is_missing_is_in_no_spread_and_an_unknown_scale_is_refused():
+    credit = [np.array([0.5, NAN]), np.array([NAN])]
+    divided = over_spread(credit, scale="std", eps=0.0)
+    assert np.array_equal(divided[0], [1.0, NAN], equal_nan=True) and np.isnan(divided[1]).all()
+    assert np.isnan(over_spread([np.array([NAN])], scale="std")[0]).all()
+    with pytest.raises(ValueError, match="scale: .* got 'max'"):
+        over_spread(credit, scale="max")
+
+
+def test_a_group_whose_attempts_all_failed_still_teaches_what_they_threw_away(by_hand):
+    """Half of the re-rolls from the start were solved, three quarters from after the first turn."""
+    stored = (value(0, -1, 0.5), value(0, 0, 0.75), value(1, -1, 0.5))
+    group = by_hand.group(*by_hand.of_lengths(2, 1).trajectories, turn_values=stored)
+    credit = reroll_advantage(group, [0.0, 0.0])
+    assert np.allclose(credit[0], [0.25, -0.75]) and np.allclose(credit[1], [-0.5])
+    # mean squares (1/16 + 9/16) / 2 and 1/4, together 9/16: the spread is 3/4
+    divided = reroll_advantage(group, [0.0, 0.0], scale="std", ddof=1, eps=0.0)
+    assert np.allclose(divided[0], [1 / 3, -1.0]) and np.allclose(divided[1], [-2 / 3])
+    assert not any(numbers.any() for numbers in broadcast(group, [0.0, 0.0]))
+
+
+def test_gae_takes_the_values_that_are_stored_in_the_group(by_hand):
+    stored = tuple(value(0, k - 1, v) for k, v in enumerate([0.3, 0.4, 0.35, 0.7]))
+    group = by_hand.group(*by_hand.of_lengths(4).trajectories, turn_values=stored)
+    [credit] = turn_gae(group, [1.0], lam=0.9, turn_rewards=lambda t: [0, -0.1, 0, 0])
+    assert np.allclose(credit, [0.4672, 0.408, 0.62, 0.3])
+    with pytest.raises(ValueError, match="no turn values"):
+        turn_gae(by_hand.of_lengths(4), [1.0])
+
+
+def test_shaping_as_rewards_of_turns_leaves_the_return_less_the_potential(by_hand):
+    """The handbook's potentials; what is still to be earned from turn k on is 1 - Phi(k)."""
+    phi, group = [0, 0.3, 0.5, 0.8], by_hand.of_lengths(4)
+
+    def shaped(trajectory):
+        return shaping_rewards(trajectory, potential=lambda t, k: phi[k])
+
+    assert np.allclose(shaped(group.trajectories[0]), [0.3, 0.2, 0.3, -0.8])
+    [credit] = return_to_go(group, [1.0], turn_rewards=shaped, baseline="none")
+    assert np.allclose(credit, [1.0, 0.7, 0.5, 0.2])
+    discounted = shaping_rewards(group.trajectories[0], potential=lambda t, k: phi[k], gamma=0.5)
+    assert np.allclose(discounted, [0.15, -0.05, -0.1, -0.8])

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import torch
 
+from workbench.counterfactuals import Rerolls
+from workbench.credit import reroll_advantage
 from workbench.learning import RFTConfig, RLConfig, TrainConfig, train
 from workbench.policies import CausalLMPolicy, build_model, build_tokenizer
 from workbench.rewards import RewardDesign
@@ -22,7 +24,14 @@ from workbench.tasks import load_tasks
 
 CONFIG = TrainConfig(
     rft=RFTConfig(num_tasks=4, group_size=2, tasks_per_iteration=2),
-    rl=RLConfig(iterations=4, tasks_per_iteration=3, group_size=4, lr=3e-3),
+    rl=RLConfig(
+        iterations=4,
+        tasks_per_iteration=3,
+        group_size=4,
+        lr=3e-3,
+        evidence=Rerolls(2),
+        credit=reroll_advantage,
+    ),
     max_turns=2,
     dtype="float32",
     tokens_per_microbatch=512,
@@ -31,6 +40,7 @@ CONFIG = TrainConfig(
 
 MOMENTS = {
     "sampling": ("workbench.sampler.session", "sample_turns"),
+    "re-rolls": ("workbench.counterfactuals.rerolls", "play_on"),
     "update": ("workbench.learning.update", "policy_logprobs"),
     "optimiser": ("workbench.learning.loop", "update"),
     "rollouts written": ("workbench.learning.journal.Journal", "add_row"),

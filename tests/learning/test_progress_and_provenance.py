@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from workbench.counterfactuals import Rerolls
 from workbench.learning import HONEST, RFTConfig, RLConfig, TrainConfig
 from workbench.learning.config import LR_LORA, resolve
 from workbench.learning.progress import RL_PER_RFT, progress_of
@@ -74,6 +75,13 @@ def test_settings_become_json_with_functions_by_name_and_source():
     loss = described["rl"]["loss"]
     assert loss["function"] == "workbench.learning.losses:clipped_ratio_loss"
     assert len(loss["source_hash"]) == 16
+
+
+def test_settings_that_can_be_called_are_described_by_their_name_and_fields():
+    two, four = (describe_config(RLConfig(evidence=Rerolls(n)))["evidence"] for n in (2, 4))
+    assert two["function"] == "workbench.counterfactuals.rerolls:Rerolls"
+    assert two["num_rerolls"] == 2 and two | {"num_rerolls": 4} == four
+    assert describe_config(RLConfig())["evidence"] is None
 
 
 def test_a_reward_is_described_by_components_settings_and_weights():

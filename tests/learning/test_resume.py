@@ -80,6 +80,7 @@ def test_a_run_killed_again_and_again_continues_bit_equal(whole, tmp_path):
         ("rollouts written", 3),  # the log is ahead of the checkpoint
         ("checkpoint file", 6),
         ("old checkpoint", 2),
+        ("re-rolls", 2),  # of the first RL iteration
         ("optimiser", 2),  # between two updates of one iteration
     ]
     for moment, number in moments:

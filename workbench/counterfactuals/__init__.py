@@ -17,13 +17,18 @@ from workbench.counterfactuals.replays import (
     replay_subsets,
     replay_without,
 )
-from workbench.counterfactuals.rerolls import reroll
+from workbench.counterfactuals.rerolls import Rerolls, reroll, reroll_many
+from workbench.counterfactuals.world import Episode, World, explore
 
 __all__ = [
     "Cost",
+    "Episode",
+    "Rerolls",
+    "World",
     "decisive_turn",
     "ends_nothing",
     "exact_turn_values",
+    "explore",
     "planted_policy",
     "planted_team",
     "play_agents",
@@ -31,4 +36,5 @@ __all__ = [
     "replay_subsets",
     "replay_without",
     "reroll",
+    "reroll_many",
 ]

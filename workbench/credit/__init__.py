@@ -25,13 +25,14 @@ from workbench.credit.outcomes import broadcast, return_to_go, transitions
 from workbench.credit.returns import discounted_returns, generalised_advantages
 from workbench.credit.scores import score_changes, score_sums, turn_scores
 from workbench.credit.subsets import deletion, draw_orders, shapley, shapley_values
-from workbench.credit.turns import per_token, tool_status_rewards
+from workbench.credit.turns import over_spread, per_token, tool_status_rewards
 from workbench.credit.values import (
     potential_shaping,
     reroll_advantage,
     reroll_standard_errors,
     rudder,
     seen_passing,
+    shaping_rewards,
     turn_gae,
     values_before_turns,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "gigpo",
     "group_advantages",
     "leave_one_out",
+    "over_spread",
     "per_token",
     "potential_shaping",
     "rank_of_turn",
@@ -66,6 +68,7 @@ __all__ = [
     "shapley_values",
     "seen_passing",
     "sum_by_agent",
+    "shaping_rewards",
     "tied",
     "tool_status_rewards",
     "transitions",

@@ -13,6 +13,7 @@ Left out: tokens of one turn that deserve different credit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -63,6 +64,37 @@ def rewards_of_turns(
         own[-1:] += reward
         earned.append(np.full(num_turns, np.nan) if np.isnan(reward) else own)
     return earned
+
+
+def over_spread(
+    credit: Sequence[np.ndarray],
+    *,
+    scale: Literal["std", "none"],
+    ddof: int = 1,
+    eps: float = 1e-4,
+) -> list[np.ndarray]:
+    """Credit whose mean is already right, divided by its own spread in the group, or as it is.
+
+    For schemes that compare a turn with a value, not an attempt with its group. They need no other
+    attempt to differ: a group of equal rewards still has turns that gained and lost. So the spread
+    is that of the credit, not of the rewards: the root of the mean over attempts of the mean square
+    of an attempt's turns, about zero and not about the mean, so that a turn that changed nothing
+    keeps 0. Of credit that is the same on every turn of an attempt, such as `broadcast`'s, that
+    is the group's standard deviation. Divided by it all groups pull alike; where little was at
+    stake, that is mostly the error of the values.
+
+    Args:
+        scale: "std" divides, "none" returns the credit as it is.
+        ddof: attempts taken off the number that the mean is over: 1 = as for rewards, 0 = none.
+        eps: added to the spread.
+    """
+    if scale not in ("std", "none"):
+        raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
+    squares = [np.nanmean(np.square(c)) for c in credit if not np.isnan(c).all()]
+    if scale == "none" or not squares:
+        return list(credit)
+    spread = np.sqrt(sum(squares) / max(len(squares) - ddof, 1))
+    return [c / (spread + eps) for c in credit]
 
 
 def tool_status_rewards(

@@ -6,46 +6,59 @@ reward is there. V may come from re-rolls (`reroll_advantage`), from a model tha
 return (`rudder`), from a function somebody wrote (`potential_shaping`), or from anywhere, with a
 dial between trusting it and trusting the reward (`turn_gae`). Summed over an attempt, credit is
 its reward minus V at the start, so what one turn gets another lacks.
+The value is what an attempt is compared with, so a group whose rewards are all equal can still
+teach; scale="std" divides by the spread of the credit (`turns.over_spread`).
 Left out: learning a value function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
 from workbench.credit.returns import generalised_advantages
-from workbench.credit.turns import TurnRewards, checked_rewards, rewards_of_turns
+from workbench.credit.turns import TurnRewards, checked_rewards, over_spread, rewards_of_turns
 from workbench.records import Group, Trajectory
+
+Potential = Callable[[Trajectory, int], float]
+"""(trajectory, k) -> how far it is before turn k, in units of reward."""
 
 
 def turn_gae(
     group: Group,
     rewards: Sequence[float] | np.ndarray,
     *,
-    values: Sequence[Sequence[float] | np.ndarray],
+    values: Sequence[Sequence[float] | np.ndarray] | None = None,
     gamma: float = 1.0,
     lam: float = 0.95,
     turn_rewards: TurnRewards | None = None,
+    scale: Literal["std", "none"] = "none",
+    ddof: int = 1,
+    eps: float = 1e-4,
 ) -> list[np.ndarray]:
     """Generalised advantages, a turn at a time.
 
     Args:
-        values: G arrays of shape (K,), the value before each turn.
+        values: G arrays of shape (K,), the value before each turn; None: `group.turn_values`, which
+            a critic made for instance.
         gamma: discount a turn, in [0, 1].
         lam: 0 = look one turn ahead and trust the values, 1 = return minus value.
         turn_rewards: what turns earn by themselves; the trajectory's reward joins on the last one.
+        scale, ddof, eps: as in `turns.over_spread`.
     Returns:
         G arrays of shape (K,), NaN where the reward or a value it needs is.
     Raises:
-        ValueError: for shapes that do not fit.
+        ValueError: for shapes that do not fit, or if there are no values.
     Source: Schulman et al. 2015 (arXiv:1506.02438), with turns in the place of time.
     """
     earned = rewards_of_turns(group, checked_rewards(group, rewards), turn_rewards)
+    values = values_before_turns(group) if values is None else values
     if len(values) != len(earned):
         raise ValueError(f"values: expected {len(earned)} arrays, got {len(values)}")
-    return [generalised_advantages(e, v, gamma, lam) for e, v in zip(earned, values)]
+    credit = [generalised_advantages(e, v, gamma, lam) for e, v in zip(earned, values)]
+    return over_spread(credit, scale=scale, ddof=ddof, eps=eps)
 
 
 def reroll_advantage(
@@ -54,12 +67,20 @@ def reroll_advantage(
     *,
     gamma: float = 1.0,
     turn_rewards: TurnRewards | None = None,
+    scale: Literal["std", "none"] = "none",
+    ddof: int = 1,
+    eps: float = 1e-4,
 ) -> list[np.ndarray]:
     """What each turn changed, by the values in `group.turn_values`: VinePPO.
 
     The values were made by sampling the rest of the episode again from before each turn
     (`workbench.counterfactuals.reroll`), or are exact; they must be of the reward that is given.
 
+    Args:
+        gamma: discount a turn, in [0, 1].
+        turn_rewards: what turns earn by themselves, if the values are of that, too.
+        scale, ddof, eps: as in `turns.over_spread`. "none" keeps the gradient right on average; so
+            does a group whose attempts all failed, if a turn of theirs threw a chance away.
     Returns:
         G arrays of shape (K,); NaN for a trajectory whose reward is, or of which a value is
         missing.
@@ -67,9 +88,9 @@ def reroll_advantage(
         ValueError: if the group has no turn values at all, or two for one place.
     Source: Kazemnejad et al. 2024 (VinePPO, arXiv:2410.01679).
     """
-    options = dict(values=values_before_turns(group), gamma=gamma, turn_rewards=turn_rewards)
-    credit = turn_gae(group, rewards, lam=0.0, **options)
-    return [np.full(len(c), np.nan) if np.isnan(c).any() else c for c in credit]
+    credit = turn_gae(group, rewards, gamma=gamma, lam=0.0, turn_rewards=turn_rewards)
+    whole = [np.full(len(c), np.nan) if np.isnan(c).any() else c for c in credit]
+    return over_spread(whole, scale=scale, ddof=ddof, eps=eps)
 
 
 def values_before_turns(group: Group) -> list[np.ndarray]:
@@ -137,27 +158,46 @@ def potential_shaping(
     group: Group,
     rewards: Sequence[float] | np.ndarray,
     *,
-    potential: Callable[[Trajectory, int], float],
+    potential: Potential,
     gamma: float = 1.0,
     turn_rewards: TurnRewards | None = None,
+    scale: Literal["std", "none"] = "none",
+    ddof: int = 1,
+    eps: float = 1e-4,
 ) -> list[np.ndarray]:
     """Each turn's reward plus the change of a potential, gamma * Phi(after) - Phi(before).
 
     The safe way to pay for progress: the changes cancel out along the attempt (at its end the
-    potential is 0), so no policy gains by collecting them, and the best one stays the best.
+    potential is 0), so no policy gains by collecting them, and the best one stays the best. That
+    holds for the sum of what follows a turn. This is the turn's own share of it, and as an
+    advantage it is right only if the potential is the value; to train on a potential that is
+    less, give `shaping_rewards` to `return_to_go`.
 
     Args:
         potential: (trajectory, k) -> Phi of the state before turn k. It may use only what was
             known then.
+        scale, ddof, eps: as in `turns.over_spread`.
     Returns:
         G arrays of shape (K,), NaN where the reward is.
     Source: Ng et al. 1999, theorem 1.
     """
-    phi = [
-        np.array([potential(t, k) for k in range(len(t.turns))], dtype=float)
-        for t in group.trajectories
-    ]
-    return turn_gae(group, rewards, values=phi, gamma=gamma, lam=0.0, turn_rewards=turn_rewards)
+    phi = [_potentials(t, potential) for t in group.trajectories]
+    options = dict(turn_rewards=turn_rewards, scale=scale, ddof=ddof, eps=eps)
+    return turn_gae(group, rewards, values=phi, gamma=gamma, lam=0.0, **options)
+
+
+def shaping_rewards(
+    trajectory: Trajectory, *, potential: Potential, gamma: float = 1.0
+) -> np.ndarray:
+    """What shaping adds to each turn, (K,): gamma * Phi(after) - Phi(before), 0 after the end.
+
+    For the `turn_rewards` of any scheme, with the scheme's gamma:
+
+    >>> by_tests = partial(shaping_rewards, potential=seen_passing)             # doctest: +SKIP
+    >>> return_to_go(group, rewards, turn_rewards=by_tests)                     # doctest: +SKIP
+    """
+    phi = _potentials(trajectory, potential)
+    return gamma * np.append(phi[1:], 0.0) - phi
 
 
 def seen_passing(trajectory: Trajectory, k: int) -> float:
@@ -171,3 +211,7 @@ def seen_passing(trajectory: Trajectory, k: int) -> float:
         if turn.tool_call is not None and turn.tool_call.name == "run":
             return float(turn.observation.startswith("ok "))
     return 0.0
+
+
+def _potentials(trajectory: Trajectory, potential: Potential) -> np.ndarray:
+    return np.array([potential(trajectory, k) for k in range(len(trajectory.turns))], dtype=float)

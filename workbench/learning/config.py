@@ -82,21 +82,26 @@ class RLConfig:
     """The ratio may rise to 1 + clip_high: larger, so that rare tokens can grow (DAPO)."""
     evidence: Callable[..., tuple[list[Group], Cost]] | None = None
     """What is found out about an iteration's groups before they are scored, such as the values of
-    their turns. Called as evidence(policy, groups, tasks, sandbox, seed=, max_turns=); returns the
-    groups with it, and what it cost. None: nothing beyond the rollouts."""
+    their turns: `counterfactuals.Rerolls(4)`, `process_rewards.Critic()`, or one of yours. Called
+    as evidence(policy, groups, tasks, sandbox, seed=, reward=, max_turns=, stop=); returns the
+    groups with it, and what it cost. One that remembers has a method `fresh`, which a run calls
+    for one of its own; such a run cannot be resumed. None: nothing beyond the rollouts."""
     credit: Callable[..., list[np.ndarray]] = broadcast
     """Which turn earned the reward: a scheme of `workbench.credit` that needs the rollouts only
-    (`broadcast`, `return_to_go`, `transitions`, `gigpo`) or what `evidence` adds to them, one with
-    options filled in by `functools.partial`, or one of yours. Called as scheme(group, rewards,
-    scale=, ddof=)."""
+    (`broadcast`, `return_to_go`, `transitions`, `gigpo`) or what `evidence` adds to them
+    (`reroll_advantage`, `turn_gae`), one with options filled in by `functools.partial`, or one of
+    yours. Called as scheme(group, rewards, scale=, ddof=). `shapley`, `deletion` and `rudder`
+    share out what an attempt earned and compare it with nothing: to look at, not to train on."""
     advantage_scale: Literal["std", "none"] = "std"
-    """Divide advantages by the group's spread, or only centre them."""
+    """Divide advantages by the group's spread, or only centre them. The spread of what, where turns
+    differ, is the scheme's to say."""
     advantage_ddof: int = 1
     """1 = sample standard deviation, 0 = population."""
     tied_groups: Literal["drop", "keep"] = "drop"
-    """What happens to a group whose advantages are all zero, as with equal rewards. Kept, it
-    teaches nothing, yet its tokens stay in the mean's denominator and make every other token's
-    pull smaller."""
+    """What happens to a group whose advantages are all zero, as with equal rewards where attempts
+    are compared with each other. (Compared with a value, a group of equal rewards can teach, and
+    stays.) Kept, it teaches nothing, yet its tokens stay in the mean's denominator and make every
+    other token's pull smaller."""
     loss: Callable[..., torch.Tensor] = losses.clipped_ratio_loss
     """Loss of each token: a function from `workbench.learning.losses` or one of yours."""
     token_weights: Callable[[torch.Tensor], torch.Tensor] = losses.token_mean_weights

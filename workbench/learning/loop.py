@@ -52,6 +52,7 @@ def improve_by_rl(
     is then as after the last whole iteration.
     """
     rl = config.rl
+    evidence = rl.evidence.fresh() if hasattr(rl.evidence, "fresh") else rl.evidence
     optimiser = make_optimiser(policy.model, rl)
     journal.begin_stage("rl", optimiser)
     for iteration in range(journal.place.iteration, rl.iterations):
@@ -75,9 +76,15 @@ def improve_by_rl(
                     max_turns=config.max_turns,
                     stop=journal.stop_requested,
                 )
-                groups, extra = add_evidence(
-                    policy, groups, chosen, sandbox, config, own_seed("evidence")
-                )
+                extra = Cost()
+                if evidence is not None:
+                    groups, extra = evidence(
+                        *(policy, groups, chosen, sandbox),
+                        seed=own_seed("evidence"),
+                        reward=reward,
+                        max_turns=config.max_turns,
+                        stop=journal.stop_requested,
+                    )
 
             # 2. Score: the tests have run, now the design says what the results are worth.
             breakdowns = reward.score_groups(groups, chosen)
@@ -90,7 +97,7 @@ def improve_by_rl(
                 for group, row in zip(groups, rewards)
             ]  # B lists of G arrays (K,); nan = left out
 
-            # 4. Drop groups whose attempts all fared alike: their advantages are zero.
+            # 4. Drop groups in which no turn has an advantage: most often all attempts fared alike.
             if rl.tied_groups == "drop":
                 credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
 
@@ -141,21 +148,6 @@ def improve_by_rl(
                 advantages=tuple(tuple(map(as_logged, row)) for row in credit),
             )
             journal.completed(row.flat(), Place("rl", iteration + 1), stored)
-
-
-def add_evidence(
-    policy: CausalLMPolicy,
-    groups: list[Group],
-    tasks: Sequence[Task],
-    sandbox: Sandbox,
-    config: TrainConfig,
-    seed: int,
-) -> tuple[list[Group], Cost]:
-    """The groups with what `config.rl.evidence` finds out about them, and what that cost."""
-    if config.rl.evidence is None:
-        return groups, Cost()
-    options = dict(seed=seed, max_turns=config.max_turns)
-    return config.rl.evidence(policy, groups, tasks, sandbox, **options)
 
 
 def teaches(credit: Sequence[np.ndarray]) -> bool:

@@ -70,16 +70,16 @@ RESUME_NEEDS = ("recipe", "seed", "config", "reward", "tasks", "dev")
 
 
 def describe_config(config: Any) -> Any:
-    """A frozen dataclass of settings as JSON; a function becomes its description, and what has a
-    version, such as a model, that version."""
+    """A frozen dataclass of settings as JSON; a function becomes its description, settings that can
+    be called become both, and what has a version, such as a model, that version."""
     if isinstance(getattr(config, "version", None), str):
         return {"version": config.version}
+    described = describe_function(config) if callable(config) else {}
     if dataclasses.is_dataclass(config):
-        return {
-            f.name: describe_config(getattr(config, f.name)) for f in dataclasses.fields(config)
-        }
-    if callable(config):
-        return describe_function(config)
+        fields = dataclasses.fields(config)
+        return described | {f.name: describe_config(getattr(config, f.name)) for f in fields}
+    if described:
+        return described
     return list(config) if isinstance(config, tuple) else config
 
 

@@ -57,7 +57,7 @@ class RolloutStats:
     solved_share: float
     """Share that was handed in and passes every hidden test, whatever the reward says."""
     num_tied: int
-    """Groups whose rewards are all equal: they teach nothing."""
+    """Groups whose rewards are all equal: compared with each other, they teach nothing."""
     malformed_share: float
     """Share of turns whose message was no command."""
     submit_share: float

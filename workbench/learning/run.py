@@ -186,7 +186,7 @@ def train(
     Raises:
         ValueError: settings that cannot work; a folder that holds another run.
     """
-    _check(policy, tasks, recipe, dev, config)
+    _check(policy, tasks, recipe, dev, config, resume)
     lora = any(not p.requires_grad for p in policy.model.parameters())
     config = resolve(config, lora=lora)
     described = describe_run(policy, tasks, sandbox, recipe, config, reward, seed, dev)
@@ -250,7 +250,7 @@ def _run_stages(recipe: Recipe, arguments: tuple) -> TrainResult:
     return TrainResult(policy, folder, "finished")
 
 
-def _check(policy, tasks, recipe, dev, config: TrainConfig) -> None:
+def _check(policy, tasks, recipe, dev, config: TrainConfig, resume: bool) -> None:
     if not hasattr(policy, "model"):
         raise ValueError(
             f"policy: expected one with weights, from open_policy, got {type(policy).__name__}"
@@ -259,6 +259,11 @@ def _check(policy, tasks, recipe, dev, config: TrainConfig) -> None:
         raise ValueError(f"recipe: expected one of {sorted(STAGES)}, got {recipe!r}")
     if not tasks:
         raise ValueError("tasks: expected at least one, got none")
+    if resume and hasattr(config.rl.evidence, "fresh"):
+        raise ValueError(
+            f"resume: expected a run that its checkpoints hold whole, got {config.rl.evidence}, "
+            "which learns on the side; start again in another folder"
+        )
     if config.evaluate_every and not dev:
         raise ValueError(
             f"dev: expected tasks to evaluate on, because config.evaluate_every is "
