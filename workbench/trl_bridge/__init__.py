@@ -17,6 +17,7 @@ _MODULE_OF = {
     "GRPO": "settings",
     "METHODS": "settings",
     "MultiTurn": "multi_turn",
+    "RunLogCallback": "run_log",
     "TokenSequence": "sequences",
     "TurnGRPOTrainer": "turn_trainer",
     "as_rollout": "sequences",

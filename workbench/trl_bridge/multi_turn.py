@@ -29,6 +29,8 @@ from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
 
 if TYPE_CHECKING:
     import datasets
+    from torch import nn
+    from transformers import PreTrainedTokenizerBase
     from trl import GRPOTrainer
 
     from workbench.sandbox import Sandbox
@@ -65,9 +67,15 @@ def trained_policy(trainer: GRPOTrainer) -> CausalLMPolicy:
     Raises ValueError, when made or opened, for a model our sampler does not know.
     """
     model = trainer.accelerator.unwrap_model(trainer.model)
+    return policy_around(model, trainer.processing_class)
+
+
+def policy_around(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> CausalLMPolicy:
+    """A policy of a model that somebody else trains; its mode stays as it was: TRL asks the model
+    itself whether this is training or evaluation."""
     training = model.training
-    policy = CausalLMPolicy(model, trainer.processing_class)
-    model.train(training)  # TRL asks the model whether it is training or evaluating
+    policy = CausalLMPolicy(model, tokenizer)
+    model.train(training)
     return policy
 
 

@@ -19,6 +19,9 @@ from trl import GRPOTrainer
 
 from workbench.trl_bridge.sequences import TOKEN_ADVANTAGES
 
+SAMPLER_GAP = "sampling/sampling_logp_difference"
+"""What TRL calls this metric where vLLM samples."""
+
 
 class TurnGRPOTrainer(GRPOTrainer):
     """`trl.GRPOTrainer` whose advantages may differ from turn to turn.
@@ -35,7 +38,22 @@ class TurnGRPOTrainer(GRPOTrainer):
             output |= token_advantages(output, [row[TOKEN_ADVANTAGES] for row in inputs])
             learned = (output["completion_mask"] * output["tool_mask"]).sum()
             output["num_items_in_batch"] = self.accelerator.gather(learned).sum()
+        self._log_sampler_gap(output)
         return output
+
+    def _log_sampler_gap(self, output: dict[str, Any]) -> None:
+        """|logprob of the sampler - logprob TRL computed for the same token|, before any update.
+
+        Only where TRL computes it: with more than one optimiser step a generation.
+        """
+        if not {"old_per_token_logps", "sampling_per_token_logps", "tool_mask"} <= output.keys():
+            return
+        learned = (output["completion_mask"] * output["tool_mask"]).bool()
+        gap = (output["old_per_token_logps"] - output["sampling_per_token_logps"])[learned].abs()
+        if len(gap):
+            metrics = self._metrics["train" if self.model.training else "eval"]
+            metrics[f"{SAMPLER_GAP}/mean"].append(float(gap.mean()))
+            metrics[f"{SAMPLER_GAP}/max"].append(float(gap.max()))
 
 
 def token_advantages(output: dict[str, Any], rows: Sequence[Sequence[float]]) -> dict[str, Tensor]:
