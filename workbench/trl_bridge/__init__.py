@@ -23,6 +23,8 @@ _MODULE_OF = {
     "as_rollout": "sequences",
     "conformance": "side_by_side",
     "grpo_config": "settings",
+    "imitation_dataset": "imitation",
+    "sft_config": "imitation",
     "sequences_of": "sequences",
     "trained_policy": "multi_turn",
 }
