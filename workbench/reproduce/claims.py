@@ -121,7 +121,7 @@ CLAIMS = {
             "LoRA on `bugfix` from the base, several turns a task, through TRL's GRPOTrainer and "
             "by our own loop at the same settings, and through TRL at its default learning rate: "
             "solved before and after on 256 test tasks, the curve, CPU minutes",
-            "about 20 CPU-minutes for 3 seeds, 10 on two cores",
+            "about 13 CPU-minutes for 3 seeds, 7 on two cores",
             "what TRL does with large models, on a GPU or with vLLM; or that the two trainers are "
             "equally good: one learning rate, found for our loop, serves both",
             3,

@@ -40,7 +40,7 @@ FIFTHS = 5
 class Sizes:
     """How large a seed's run is."""
 
-    rl: RLConfig = RLConfig(iterations=30, tasks_per_iteration=8, lr=LR_LORA["rl"])
+    rl: RLConfig = RLConfig(iterations=20, tasks_per_iteration=8, lr=LR_LORA["rl"])
     """Settings of both trainers: 64 attempts and 4 updates an iteration."""
     num_test: int = 256
     """Test tasks."""

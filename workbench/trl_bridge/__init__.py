@@ -18,6 +18,7 @@ _MODULE_OF = {
     "METHODS": "settings",
     "MultiTurn": "multi_turn",
     "RunLogCallback": "run_log",
+    "Scale": "scale",
     "TokenSequence": "sequences",
     "TurnGRPOTrainer": "turn_trainer",
     "as_rollout": "sequences",

@@ -121,18 +121,25 @@ def replaying_trainer(
     import datasets
 
     size = len(groups[0].trajectories)
-    rl = replace(rl, tasks_per_iteration=len(groups), group_size=size, updates_per_iteration=1)
+    rl = replace(rl, tasks_per_iteration=len(groups), group_size=size)
+    rl = replace(rl, updates_per_iteration=1, iterations=1)
     credit = credit_of(groups, rewards, rl)
-    sequences = [s for group, row in zip(groups, credit) for s in sequences_of(group, row)]
-    rollout = as_rollout(sequences) | {"paid": [None if np.isnan(r) else r for r in rewards.flat]}
-    if not per_turn:
-        del rollout[TOKEN_ADVANTAGES]
+    stored = {g.task_id: place for place, g in enumerate(groups)}
+
+    def replay(prompts: Sequence[str], trainer: TurnGRPOTrainer) -> dict[str, list[Any]]:
+        places = [stored[prompt] for prompt in prompts[::size]]  # of this process
+        sequences = [s for p in places for s in sequences_of(groups[p], credit[p])]
+        rollout = as_rollout(sequences)
+        if not per_turn:
+            del rollout[TOKEN_ADVANTAGES]
+        return rollout | {"paid": [None if np.isnan(r) else r for p in places for r in rewards[p]]}
+
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # rollout_func may change; trl is pinned
     return TurnGRPOTrainer(
         model=model,
         args=grpo_config(tempfile.mkdtemp(), rl, **changes),
         train_dataset=datasets.Dataset.from_list([{"prompt": g.task_id} for g in groups]),
-        rollout_func=lambda prompts, trainer: rollout,
+        rollout_func=replay,
         reward_funcs=lambda paid, **columns: paid,
         peft_config=lora,
     )
