@@ -160,3 +160,41 @@ def test_what_makes_no_sense_is_refused_at_once(sandbox):
         MultiTurn([TASKS[0], TASKS[0]], sandbox)
     with pytest.raises(ValueError, match="training needs 1.0, got 0.7"):
         MultiTurn(TASKS, sandbox, sampler=SamplerSettings(temperature=0.7))
+
+
+def test_evidence_is_collected_before_the_credit(make):
+    asked = []
+
+    def evidence(policy, groups, tasks, sandbox, *, seed, reward, max_turns, stop):
+        from workbench.counterfactuals import Cost
+
+        asked.append((policy.version, len(groups), reward, max_turns, stop()))
+        return groups, Cost(num_rollouts=7)
+
+    episodes, trainer = make(replace(SMALL, evidence=evidence))
+    trainer.train()
+    assert asked == [(episodes.last.policy_version, 4, BRIEF, 4, False)]
+    assert episodes.last.extra.num_rollouts == 7
+
+
+def test_dropout_is_off_while_sampling_and_the_mode_comes_back(folder, sandbox, tmp_path):
+    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config, trained_policy
+
+    modes = []
+
+    def policy(trainer):
+        found = trained_policy(trainer)
+        modes.append(trainer.model.training)
+        return found
+
+    episodes = MultiTurn(TASKS, sandbox, BRIEF, SMALL, policy=policy)
+    trainer = TurnGRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "full", SMALL, lora=False),
+        train_dataset=episodes.dataset(),
+        rollout_func=episodes.rollout,
+        reward_funcs=episodes.reward,
+    )
+    trainer.model.train()
+    episodes.rollout([TASKS[0].task_id] * 4, trainer)
+    assert modes == [False] and trainer.model.training

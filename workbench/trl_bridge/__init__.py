@@ -19,6 +19,7 @@ _MODULE_OF = {
     "MultiTurn": "multi_turn",
     "RunLogCallback": "run_log",
     "Scale": "scale",
+    "SingleTurn": "single_turn",
     "TokenSequence": "sequences",
     "TurnGRPOTrainer": "turn_trainer",
     "as_rollout": "sequences",

@@ -8,29 +8,28 @@ Left out: groups that are spread over several processes; weights that only vLLM 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.adapters import as_dataset
-from workbench.credit import tied
+from workbench.counterfactuals import Cost
 from workbench.episodes import rollout_many
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.checkpoint import derive_seed
-from workbench.learning.loop import require_judged, teaches
 from workbench.learning.rows import Stopwatch
 from workbench.policies import CausalLMPolicy, Policy
-from workbench.records import Group, RewardBreakdown, SamplerSettings, Task
-from workbench.rewards import RewardDesign, totals
+from workbench.records import Group, SamplerSettings, Task
+from workbench.rewards import RewardDesign
+from workbench.trl_bridge.rolled import Rolled, credited
 from workbench.trl_bridge.sequences import as_rollout, sequences_of
 from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
 
 if TYPE_CHECKING:
     import datasets
     from torch import nn
-    from transformers import PreTrainedTokenizerBase
     from trl import GRPOTrainer
 
     from workbench.sandbox import Sandbox
@@ -39,44 +38,13 @@ REWARD = "reward"
 """Column of `rollout`'s answer that `MultiTurn.reward` hands to TRL."""
 
 
-@dataclass(frozen=True)
-class Rolled:
-    """One generation batch of TRL's, as our own loop would have it."""
-
-    global_step: int
-    """TRL's count of optimiser steps when it was sampled."""
-    policy_version: str
-    """Weights that sampled it."""
-    tasks: tuple[Task, ...]
-    """One a group."""
-    groups: tuple[Group, ...]
-    """As sampled."""
-    rewards: tuple[tuple[RewardBreakdown, ...], ...]
-    """A row a group."""
-    credit: tuple[tuple[np.ndarray, ...], ...]
-    """A row a group, (K,) numbers a trajectory."""
-    num_tied: int
-    """Groups whose rewards are all equal."""
-    watch: Stopwatch
-    """Running since the sampling began."""
-
-
 def trained_policy(trainer: GRPOTrainer) -> CausalLMPolicy:
-    """The model a trainer has now, as a policy of ours: same weights, no copy.
+    """The model a trainer has now, as a policy of ours: same weights, no copy, dropout off.
 
     Raises ValueError, when made or opened, for a model our sampler does not know.
     """
     model = trainer.accelerator.unwrap_model(trainer.model)
-    return policy_around(model, trainer.processing_class)
-
-
-def policy_around(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> CausalLMPolicy:
-    """A policy of a model that somebody else trains; its mode stays as it was: TRL asks the model
-    itself whether this is training or evaluation."""
-    training = model.training
-    policy = CausalLMPolicy(model, tokenizer)
-    model.train(training)
-    return policy
+    return CausalLMPolicy(model, trainer.processing_class)
 
 
 class MultiTurn:
@@ -102,9 +70,10 @@ class MultiTurn:
         """Nothing is rolled out yet.
 
         Args:
+            tasks: of one turn or of several.
             design: what an attempt is paid.
-            rl: of it, `credit`, `advantage_scale`, `advantage_ddof` and `tied_groups` are used
-                here; give the rest to the trainer with `grpo_config`.
+            rl: of it, `credit`, `evidence`, `advantage_scale`, `advantage_ddof` and `tied_groups`
+                are used here; give the rest to the trainer with `grpo_config`.
             policy: from the trainer to whatever samples; the default samples its model.
         Raises:
             ValueError: if two tasks have one id, or the temperature is not 1.
@@ -119,6 +88,8 @@ class MultiTurn:
             raise ValueError("tasks: expected different ids, got one twice")
         self.sandbox, self.design, self.rl = sandbox, design, rl
         self.sampler, self.max_turns, self._policy = sampler, max_turns, policy
+        fresh = getattr(rl.evidence, "fresh", None)  # of one that remembers, one of our own
+        self._evidence = fresh() if fresh else rl.evidence
         self.last: Rolled | None = None
 
     def dataset(self) -> datasets.Dataset:
@@ -140,35 +111,47 @@ class MultiTurn:
         training = trainer.model.training
         size = trainer.num_generations if training else trainer.num_generations_eval
         tasks = self._tasks_of(prompts, size)
-        watch, rl, step = Stopwatch(), self.rl, trainer.state.global_step
-        policy = self._policy(trainer)
-        version = policy.version
-        with watch.sampling(self.sandbox):
-            groups = rollout_many(
-                *(policy, tasks, self.sandbox, size),
-                seed=self._seed(trainer, training),
-                sampler=self.sampler,
-                max_turns=self.max_turns,
-            )
-        breakdowns = self.design.score_groups(groups, tasks)
-        rewards = totals(breakdowns)  # (B, G); nan = could not be judged
-        require_judged(groups, rewards)
-        options = dict(scale=rl.advantage_scale, ddof=rl.advantage_ddof)
-        credit = [rl.credit(group, row, **options) for group, row in zip(groups, rewards)]
-        if rl.tied_groups == "drop":
-            credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
+        watch, step = Stopwatch(), trainer.state.global_step
+        with watch.sampling(self.sandbox), mode_kept(trainer.model):
+            policy = self._policy(trainer)
+            version = policy.version
+            groups, extra = self._sample(policy, tasks, size, trainer, training)
+        rewards, credit = credited(groups, tasks, self.design, self.rl)
+        rolled = Rolled(step, version, tuple(tasks), tuple(groups), rewards, credit, watch, extra)
         if training:
-            self.last = Rolled(
-                *(step, version, tuple(tasks), tuple(groups), tuple(map(tuple, breakdowns))),
-                *(tuple(map(tuple, credit)), int(tied(rewards).sum()), watch),
-            )
-        sequences = [s for g, c in zip(groups, credit) for s in sequences_of(g, c)]
-        paid = [None if np.isnan(r) else float(r) for r in rewards.ravel()]
+            self.last = rolled
+        sequences = [s for g, row in zip(groups, credit) for s in sequences_of(g, row)]
+        paid = [None if np.isnan(r) else float(r) for r in rolled.totals.ravel()]
         return as_rollout(sequences) | {REWARD: paid}
 
     def reward(self, *, reward: Sequence[float | None], **columns: Any) -> list[float | None]:
         """TRL's reward function: what the design paid in `rollout`; None = could not be judged."""
         return list(reward)
+
+    def _sample(
+        self, policy: Policy, tasks: list[Task], size: int, trainer: GRPOTrainer, training: bool
+    ) -> tuple[list[Group], Cost]:
+        """Rollouts, and what is found out about them."""
+
+        def seed(purpose: str) -> int:  # a resumed run samples what it would have sampled
+            place = trainer.state.global_step, trainer.accelerator.process_index
+            return derive_seed(trainer.args.seed, "trl", purpose, *place)
+
+        groups = rollout_many(
+            *(policy, tasks, self.sandbox, size),
+            seed=seed("sample" if training else "evaluate"),
+            sampler=self.sampler,
+            max_turns=self.max_turns,
+        )
+        if self._evidence is None:
+            return groups, Cost()
+        return self._evidence(
+            *(policy, groups, tasks, self.sandbox),
+            seed=seed("evidence"),
+            reward=self.design,
+            max_turns=self.max_turns,
+            stop=lambda: False,
+        )
 
     def _tasks_of(self, prompts: Sequence[str], size: int) -> list[Task]:
         """One task a group of `size` equal prompts."""
@@ -186,8 +169,14 @@ class MultiTurn:
             )
         return [self.tasks[prompt] for prompt in named]
 
-    def _seed(self, trainer: GRPOTrainer, training: bool) -> int:
-        """Of this batch on this process: a resumed run samples what it would have sampled."""
-        purpose = "sample" if training else "evaluate"
-        step, process = trainer.state.global_step, trainer.accelerator.process_index
-        return derive_seed(trainer.args.seed, "trl", purpose, step, process)
+
+@contextmanager
+def mode_kept(model: nn.Module) -> Iterator[None]:
+    """Inside the block somebody may switch the model to evaluation, as every policy of ours does;
+    afterwards it is as before. TRL asks the model itself whether it is being trained: left in
+    evaluation, it would scale the loss for it."""
+    training = model.training
+    try:
+        yield
+    finally:
+        model.train(training)

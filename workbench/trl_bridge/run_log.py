@@ -1,8 +1,9 @@
 """A TRL run in our run log: `load_run`, the plots and the widgets read it as one of ours.
 
 Stage: beside the loop, through TRL. A callback hears what TRL logs and takes the rollouts from
-`MultiTurn`; one row and one set of groups an iteration (TRL: a generation batch) go to a folder.
-TRL's checkpoints note how long the log was, so that a resumed run goes on in the same folder.
+`MultiTurn` or `SingleTurn`; one row and one set of groups an iteration (in TRL's words a generation
+batch) go to a folder. TRL's checkpoints note how long the log was, so that a resumed run goes on in
+the same folder.
 Left out: rollouts of other processes than the first; a Stop button (interrupt the kernel, resume).
 """
 
@@ -26,10 +27,13 @@ from workbench.learning.loop import as_logged
 from workbench.learning.provenance import describe_run
 from workbench.learning.rows import IterationRow, evaluation_row, rollout_stats
 from workbench.learning.update import UpdateStats
+from workbench.policies import CausalLMPolicy
 from workbench.records import Task
 from workbench.rewards import totals
 from workbench.runlog import LogPosition, RunLog, StoredIteration, load_run, write_json
-from workbench.trl_bridge.multi_turn import MultiTurn, Rolled, policy_around
+from workbench.trl_bridge.multi_turn import MultiTurn, mode_kept
+from workbench.trl_bridge.rolled import Rolled
+from workbench.trl_bridge.single_turn import SingleTurn
 from workbench.trl_bridge.turn_trainer import SAMPLER_GAP
 
 if TYPE_CHECKING:
@@ -49,7 +53,7 @@ class RunLogCallback(TrainerCallback):
     def __init__(
         self,
         folder: str | Path,
-        episodes: MultiTurn,
+        episodes: MultiTurn | SingleTurn,
         *,
         dev: Sequence[Task] = (),
         evaluate_every: int = 10,
@@ -72,7 +76,8 @@ class RunLogCallback(TrainerCallback):
         iterations would not end where rows are written."""
         self._per_iteration = updates_per_generation(args)
         self._num_iterations = state.max_steps // self._per_iteration
-        self._policy = policy_around(model, processing_class)
+        with mode_kept(model):
+            self._policy = CausalLMPolicy(model, processing_class)
         if not state.is_world_process_zero:
             return
         if state.global_step:
@@ -112,17 +117,18 @@ class RunLogCallback(TrainerCallback):
 
     def _write(self, rolled: Rolled) -> None:
         groups, tasks = list(rolled.groups), list(rolled.tasks)
-        rewards, solved = totals(rolled.rewards), totals(SOLVED.score_groups(groups, tasks))
+        solved = totals(SOLVED.score_groups(groups, tasks))
         index = rolled.global_step // self._per_iteration
         row = IterationRow(
             stage="rl",
             iteration=index,
             num_iterations=self._num_iterations,
             policy_version=rolled.policy_version,
-            rollouts=rollout_stats(groups, rewards, solved, num_tied=rolled.num_tied),
+            rollouts=rollout_stats(groups, rolled.totals, solved, num_tied=rolled.num_tied),
             seconds=rolled.watch.seconds(),
             updates=tuple(self._updates),
             lr=self._lr,
+            extra=rolled.extra,
         )
         advantages = tuple(tuple(map(as_logged, row)) for row in rolled.credit)
         self._log.append_iteration(
@@ -135,21 +141,21 @@ class RunLogCallback(TrainerCallback):
         if not self._dev:
             return
         episodes, start = self._episodes, time.perf_counter()
-        found = evaluate(
-            *(self._policy, self._dev, episodes.sandbox),
-            seed=derive_seed(0, "evaluate"),
-            sampler=episodes.sampler,
-            max_turns=episodes.max_turns,
-        )
+        with mode_kept(self._policy.model):
+            self._policy.model.eval()
+            found = evaluate(
+                *(self._policy, self._dev, episodes.sandbox),
+                seed=derive_seed(0, "evaluate"),
+                sampler=episodes.sampler,
+                max_turns=episodes.max_turns,
+            )
         self._log.append_metrics(
             evaluation_row(stage, iteration, found, time.perf_counter() - start)
         )
 
     def _description(self, args: GRPOConfig) -> dict[str, Any]:
         episodes = self._episodes
-        config = TrainConfig(
-            rl=episodes.rl, sampler=episodes.sampler, max_turns=episodes.max_turns
-        )
+        config = TrainConfig(rl=episodes.rl, sampler=episodes.sampler, max_turns=episodes.max_turns)
         tasks = list(episodes.tasks.values())
         run = describe_run(
             *(self._policy, tasks, episodes.sandbox, "trl", config, episodes.design),

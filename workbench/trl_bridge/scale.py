@@ -191,7 +191,7 @@ class Scale:
         found = torch.cuda.device_count()
         if self.device == "gpu" and found < self.processes:
             raise ValueError(
-                f'processes: expected {self.processes} GPUs on this host, found {found}; '
+                f"processes: expected {self.processes} GPUs on this host, found {found}; "
                 'fewer processes, or device="cpu" for a trial'
             )
         if self.vllm != "no" and importlib.util.find_spec("vllm") is None:

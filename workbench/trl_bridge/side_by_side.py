@@ -100,9 +100,7 @@ def conformance(
     )
 
 
-def credit_of(
-    groups: Sequence[Group], rewards: np.ndarray, rl: RLConfig
-) -> list[list[np.ndarray]]:
+def credit_of(groups: Sequence[Group], rewards: np.ndarray, rl: RLConfig) -> list[list[np.ndarray]]:
     """What our loop makes of the rewards, tied groups kept: a row a group, (K,) a trajectory."""
     options = dict(scale=rl.advantage_scale, ddof=rl.advantage_ddof)
     return [rl.credit(group, row, **options) for group, row in zip(groups, rewards, strict=True)]
