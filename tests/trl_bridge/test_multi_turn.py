@@ -198,3 +198,28 @@ def test_dropout_is_off_while_sampling_and_the_mode_comes_back(folder, sandbox, 
     trainer.model.train()
     episodes.rollout([TASKS[0].task_id] * 4, trainer)
     assert modes == [False] and trainer.model.training
+
+
+def test_dropout_in_the_adapters_makes_a_ratio_of_noise(folder, sandbox, tmp_path):
+    """TRL computes the old logprobs in training mode: the reason to keep lora_dropout at 0."""
+    from peft import LoraConfig
+
+    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config
+
+    episodes = MultiTurn(TASKS, sandbox, BRIEF, SMALL, max_turns=4)
+    trainer = TurnGRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "trl", SMALL),
+        train_dataset=episodes.dataset(),
+        rollout_func=episodes.rollout,
+        reward_funcs=episodes.reward,
+        peft_config=LoraConfig(
+            r=4,
+            lora_alpha=8,
+            target_modules="all-linear",
+            lora_dropout=0.2,
+            init_lora_weights=False,
+        ),
+    )
+    trainer.train()
+    assert trainer.state.log_history[0]["sampling/sampling_logp_difference/max"] > 0.01
