@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.records import Action, Evidence, SamplerSettings, Trajectory, Turn, Verdict
-from workbench.reproduce import cheat, headline, sharpening
+from workbench.reproduce import cheat, headline, sharpening, trl_multi_turn
 
 
 def stage(sampled, greedy):
@@ -123,3 +123,21 @@ def test_a_line_is_restored_only_if_it_is_the_original_one_at_its_place(task):
     for text, expected in ((right, True), (elsewhere, True), (rewritten, False), (broken, False),
                            ("", False)):  # fmt: skip
         assert sharpening.restores_line(episode(text), task) is expected
+
+
+def trl_row(seed, before, after, curve):
+    return {"seed": seed, "before": before, "after": after, "curve": curve, "cpu_minutes": 2.0}
+
+
+def test_a_run_through_trl_is_told_by_its_gain_and_by_fifths_of_its_curve():
+    curve = [0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.5, 0.7]
+    rows = [trl_row(0, 0.1, 0.4, curve), trl_row(1, 0.1, 0.6, [share + 0.1 for share in curve])]
+    found = trl_multi_turn.summary(rows)
+    assert found["gain"].estimate == pytest.approx(0.4)
+    half = 12.7062 * 0.1  # t(0.975, 1 degree) * s / sqrt(2), s = 0.1 * sqrt(2)
+    assert found["gain"].low == pytest.approx(0.4 - half, abs=1e-4)
+    fifths = [part.estimate for part in found["fifths"]]
+    assert fifths == pytest.approx([0.15, 0.25, 0.35, 0.45, 0.65])
+    lines = trl_multi_turn.told({"arms": {"trl": found}}, trl_multi_turn.FULL).splitlines()
+    assert lines[2].startswith("TRL, LoRA  10.0 %") and lines[2].endswith("15 25 35 45 65")
+    assert lines[3].startswith("1280 attempts and 80 updates a run, 256 test tasks")

@@ -129,3 +129,11 @@ def test_the_share_of_tied_groups_is_of_the_groups_there_were():
 def test_how_fast_an_arm_learns_is_counted_in_attempts():
     arm = {"curves": {"solved_share": [[0.1, 0.5, 0.4], [None, 0.2, 0.6], [0.1, 0.2, 0.49]]}}
     assert attempts_until(arm, per_iteration=128) == [256, 384, None]
+
+
+def test_trl_beside_our_loop(untrained, tmp_path, capsys):
+    found = stored("trl-multi-turn", untrained, tmp_path)
+    assert list(found["arms"]) == ["trl", "ours", "trl-1e-6"]
+    assert [len(row["curve"]) for row in found["per_run"]] == [1, 1, 1]
+    assert len({row["before"] for row in found["per_run"]}) == 1  # the same base, the same seed
+    assert "TRL, its default rate 1e-6" in capsys.readouterr().out
