@@ -4,7 +4,7 @@ import pytest
 
 from tests.by_hand import TASK, attempt, outcomes, turn
 from workbench.records import Evidence, Verdict
-from workbench.reproduce import cheat, headline, sharpening, turn_price
+from workbench.reproduce import cheat, headline, sharpening, trl_multi_turn, turn_price
 from workbench.reproduce.six_designs import formula
 from workbench.rewards import RewardDesign, all_pass, tampered, well_formed
 
@@ -153,3 +153,21 @@ def test_behind_the_gate_a_failure_pays_for_no_turn_and_a_success_does():
     assert paid["free"] == [1.0, 1.0, 0.0, 0.0]
     assert paid["priced"] == [1.0, 0.5, 0.0, -0.5]
     assert paid["priced-if-solved"] == [1.0, 0.5, 0.0, 0.0]
+
+
+def trl_row(seed, before, after, curve):
+    return {"seed": seed, "before": before, "after": after, "curve": curve, "cpu_minutes": 2.0}
+
+
+def test_a_run_through_trl_is_told_by_its_gain_and_by_fifths_of_its_curve():
+    curve = [0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.5, 0.7]
+    rows = [trl_row(0, 0.1, 0.4, curve), trl_row(1, 0.1, 0.6, [share + 0.1 for share in curve])]
+    found = trl_multi_turn.summary(rows)
+    assert found["gain"].estimate == pytest.approx(0.4)
+    half = 12.7062 * 0.1  # t(0.975, 1 degree) * s / sqrt(2), s = 0.1 * sqrt(2)
+    assert found["gain"].low == pytest.approx(0.4 - half, abs=1e-4)
+    fifths = [part.estimate for part in found["fifths"]]
+    assert fifths == pytest.approx([0.15, 0.25, 0.35, 0.45, 0.65])
+    lines = trl_multi_turn.told({"arms": {"trl": found}}, trl_multi_turn.FULL).splitlines()
+    assert lines[2].startswith("TRL, LoRA  10.0 %") and lines[2].endswith("15 25 35 45 65")
+    assert lines[3].startswith("1280 attempts and 80 updates a run, 256 test tasks")

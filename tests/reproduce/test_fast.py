@@ -161,3 +161,11 @@ def test_process_rewards_are_measured_and_gamed_from_one_preparation(untrained, 
         assert (tmp_path / f"{name}.png").stat().st_size < 200_000
     out = capsys.readouterr().out
     assert "ProcessBench" not in out and "first errors by halving" in out and "one test" in out
+
+
+def test_trl_beside_our_loop(untrained, tmp_path, capsys):
+    found = stored("trl-multi-turn", untrained, tmp_path)
+    assert list(found["arms"]) == ["trl", "ours", "trl-1e-6"]
+    assert [len(row["curve"]) for row in found["per_run"]] == [1, 1, 1]
+    assert len({row["before"] for row in found["per_run"]}) == 1  # the same base, the same seed
+    assert "TRL, its default rate 1e-6" in capsys.readouterr().out

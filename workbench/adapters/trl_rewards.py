@@ -71,6 +71,7 @@ class TrlReward:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+        self.judged: list[Judged] = []  # of the last call, in the order of its completions
         self.__name__ = "design"  # TRL logs it as rewards/design
 
     def __call__(
@@ -85,6 +86,7 @@ class TrlReward:
     ) -> list[float | None]:
         """One number a completion. `columns` must hold `task_id`; the rest is not read."""
         judged = _judged(self._judge, completions, completion_ids, environments, columns)
+        self.judged = judged
         if log_metric is not None:
             _log_means(judged, log_metric)
         if log_extra is not None:

@@ -1,0 +1,225 @@
+"""Our episodes under TRL's trainer: what reaches its loss, what it is paid, what it refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.trl_bridge.conftest import TASKS
+from workbench.credit import gigpo, group_advantages
+from workbench.learning import HONEST, RLConfig, pack
+from workbench.rewards import RewardDesign
+
+pytestmark = pytest.mark.slow
+SMALL = RLConfig(iterations=1, tasks_per_iteration=4, group_size=4, updates_per_iteration=2)
+
+
+def shorter(trajectory, task):
+    """A component: differs between most attempts, so that no group is tied."""
+    return -trajectory.num_action_tokens / 100
+
+
+BRIEF = RewardDesign(brevity=(shorter, 1.0))
+
+
+@pytest.fixture
+def adapters():
+    """A small LoRA."""
+    from peft import LoraConfig
+
+    return LoraConfig(r=4, lora_alpha=8, target_modules="all-linear")
+
+
+@pytest.fixture
+def make(folder, sandbox, adapters, tmp_path, monkeypatch):
+    """A function that makes (episodes, trainer)."""
+    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config
+
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+
+    def make(rl=SMALL, design=BRIEF, tasks=TASKS, trainer=TurnGRPOTrainer, more=(), **changes):
+        episodes = MultiTurn(tasks, sandbox, design, rl, max_turns=4)
+        return episodes, trainer(
+            model=folder,
+            args=grpo_config(tmp_path / "trl", rl, **changes),
+            train_dataset=episodes.dataset(),
+            rollout_func=episodes.rollout,
+            reward_funcs=episodes.reward,
+            peft_config=adapters,
+            **dict(more),
+        )
+
+    return make
+
+
+def captured(trainer):
+    """TRL's own tensors of the first generation batch, as they are split into minibatches."""
+    trainer.train()
+    return trainer._buffered_inputs
+
+
+def test_sampled_ids_masks_logprobs_and_advantages_reach_trl_s_loss_unchanged(make):
+    episodes, trainer = make(replace(SMALL, credit=gigpo))
+    pieces = captured(trainer)
+    rolled = episodes.last
+    ours = pack(rolled.groups, rolled.credit)
+    expected, found = set(), set()
+    for b in range(len(ours)):
+        row = ours.take([b])
+        n, mask = int(row.lengths), row.loss_mask[0]
+        ids = tuple(row.ids[0, :n].tolist())
+        learned = row.advantages[0][mask].tolist(), row.old_logprobs[0][mask].tolist()
+        expected.add((ids, tuple(mask[:n].tolist()), *map(tuple, learned)))
+    for piece in pieces:
+        for b in range(len(piece["prompt_ids"])):
+            prompt = piece["prompt_ids"][b][piece["prompt_mask"][b].bool()].tolist()
+            length = int(piece["completion_mask"][b].sum())
+            said = piece["completion_ids"][b, :length].tolist()
+            mask = piece["tool_mask"][b, :length].bool()
+            learned = piece["advantages"][b, :length][mask], piece["sampling_per_token_logps"]
+            whole = tuple([False] * len(prompt) + mask.tolist())
+            logprobs = learned[1][b, :length][mask].tolist()
+            row = (tuple(prompt + said), whole, tuple(learned[0].tolist()), tuple(logprobs))
+            found.add(row)
+    assert found == expected and len(found) > 1
+    assert len({a for row in found for a in row[2]}) > len(found) / 2  # turns differ
+
+
+def test_trl_is_paid_what_the_design_pays_and_the_adapters_move(make):
+    episodes, trainer = make(design=HONEST)
+    before = {n: p.detach().clone() for n, p in trainer.model.named_parameters()}
+    trainer.train()
+    logged = trainer.state.log_history[0]
+    totals = np.array([[r.total for r in row] for row in episodes.last.rewards])
+    assert logged["reward"] == pytest.approx(totals.mean(), abs=1e-6)
+    expected = group_advantages(totals).ravel()
+    assert np.allclose(sorted(trainer._logs["advantages"]), sorted(expected), atol=1e-5)
+    moved = {n for n, p in trainer.model.named_parameters() if not torch.equal(p, before[n])}
+    assert moved and all("lora_" in name for name in moved)
+    gap = logged["sampling/sampling_logp_difference/max"]
+    assert 0 <= gap < 1e-3  # our sampler and TRL's forward pass agree on the sampling policy
+    assert trainer.model.training
+
+
+def test_a_tied_group_is_in_no_mean(make):
+    episodes, trainer = make(design=RewardDesign(nothing=(lambda t, task: 0.0, 1.0)))
+    before = {n: p.detach().clone() for n, p in trainer.model.named_parameters()}
+    pieces = captured(trainer)
+    assert all(int((p["tool_mask"] * p["completion_mask"]).sum()) == 0 for p in pieces)
+    assert episodes.last.num_tied == 4
+    assert all(torch.equal(p, before[n]) for n, p in trainer.model.named_parameters())
+
+
+def test_what_cannot_be_judged_is_none_to_trl_and_without_gradient(make):
+    def not_the_longest(trajectory, task):
+        return None if len(trajectory.turns) > 2 else shorter(trajectory, task)
+
+    design = RewardDesign(some=(not_the_longest, 1.0))
+    episodes, trainer = make(replace(SMALL, tied_groups="keep"), design)
+    pieces = captured(trainer)
+    attempts = [t for g in episodes.last.groups for t in g.trajectories]
+    judged = [t.num_action_tokens for t in attempts if len(t.turns) <= 2]
+    assert 0 < len(judged) < len(attempts)
+    assert sum(int(p["tool_mask"].sum()) for p in pieces) >= sum(judged)
+    learned = sum(int((p["tool_mask"] * p["completion_mask"]).sum()) for p in pieces)
+    assert learned == sum(judged) == float(pieces[0]["num_items_in_batch"])
+
+
+def test_the_same_seed_gives_the_same_run(make):
+    curves = []
+    for _ in range(2):
+        episodes, trainer = make(replace(SMALL, iterations=2))
+        trainer.train()
+        steps = [row for row in trainer.state.log_history if "grad_norm" in row]
+        curves.append([(row["loss"], row["grad_norm"]) for row in steps])
+    assert curves[0] == curves[1] and len(curves[0]) == 4
+
+
+def test_a_trainer_that_would_ignore_turns_is_refused(make):
+    from trl import GRPOTrainer
+
+    _, trainer = make(trainer=GRPOTrainer)
+    with pytest.raises(ValueError, match="expected a TurnGRPOTrainer, got GRPOTrainer"):
+        trainer.train()
+
+
+def test_prompts_that_are_no_whole_groups_of_known_tasks_are_refused(make):
+    episodes, trainer = make()
+    with pytest.raises(ValueError, match="expected groups of 4 equal ones"):
+        episodes.rollout([TASKS[0].task_id] * 2 + [TASKS[1].task_id] * 2, trainer)
+    with pytest.raises(ValueError, match="expected ids of the 8 tasks given, got 'what'"):
+        episodes.rollout(["what"] * 4, trainer)
+
+
+def test_what_makes_no_sense_is_refused_at_once(sandbox):
+    from workbench.records import SamplerSettings
+    from workbench.trl_bridge import MultiTurn
+
+    with pytest.raises(ValueError, match="one twice"):
+        MultiTurn([TASKS[0], TASKS[0]], sandbox)
+    with pytest.raises(ValueError, match="training needs 1.0, got 0.7"):
+        MultiTurn(TASKS, sandbox, sampler=SamplerSettings(temperature=0.7))
+
+
+def test_evidence_is_collected_before_the_credit(make):
+    asked = []
+
+    def evidence(policy, groups, tasks, sandbox, *, seed, reward, max_turns, stop):
+        from workbench.counterfactuals import Cost
+
+        asked.append((policy.version, len(groups), reward, max_turns, stop()))
+        return groups, Cost(num_rollouts=7)
+
+    episodes, trainer = make(replace(SMALL, evidence=evidence))
+    trainer.train()
+    assert asked == [(episodes.last.policy_version, 4, BRIEF, 4, False)]
+    assert episodes.last.extra.num_rollouts == 7
+
+
+def test_dropout_is_off_while_sampling_and_the_mode_comes_back(folder, sandbox, tmp_path):
+    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config, trained_policy
+
+    modes = []
+
+    def policy(trainer):
+        found = trained_policy(trainer)
+        modes.append(trainer.model.training)
+        return found
+
+    episodes = MultiTurn(TASKS, sandbox, BRIEF, SMALL, policy=policy)
+    trainer = TurnGRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "full", SMALL, lora=False),
+        train_dataset=episodes.dataset(),
+        rollout_func=episodes.rollout,
+        reward_funcs=episodes.reward,
+    )
+    trainer.model.train()
+    episodes.rollout([TASKS[0].task_id] * 4, trainer)
+    assert modes == [False] and trainer.model.training
+
+
+def test_dropout_in_the_adapters_makes_a_ratio_of_noise(folder, sandbox, tmp_path):
+    """TRL computes the old logprobs in training mode: the reason to keep lora_dropout at 0."""
+    from peft import LoraConfig
+
+    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config
+
+    episodes = MultiTurn(TASKS, sandbox, BRIEF, SMALL, max_turns=4)
+    trainer = TurnGRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "trl", SMALL),
+        train_dataset=episodes.dataset(),
+        rollout_func=episodes.rollout,
+        reward_funcs=episodes.reward,
+        peft_config=LoraConfig(
+            r=4,
+            lora_alpha=8,
+            target_modules="all-linear",
+            lora_dropout=0.2,
+            init_lora_weights=False,
+        ),
+    )
+    trainer.train()
+    assert trainer.state.log_history[0]["sampling/sampling_logp_difference/max"] > 0.01

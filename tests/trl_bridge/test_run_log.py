@@ -1,0 +1,141 @@
+"""A TRL run in our run log: read back, drawn, resumed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.trl_bridge.conftest import TASKS
+from workbench.credit import return_to_go
+from workbench.learning import RLConfig, pack
+from workbench.rewards import RewardDesign
+from workbench.runlog import load_run
+
+pytestmark = pytest.mark.slow
+SMALL = RLConfig(
+    iterations=2, tasks_per_iteration=2, group_size=2, updates_per_iteration=2, lr=1e-2
+)
+DEV = TASKS[:2]
+
+
+def shorter(trajectory, task):
+    """A component: differs between most attempts."""
+    return -trajectory.num_action_tokens / 100
+
+
+BRIEF = RewardDesign(brevity=(shorter, 1.0))
+
+
+@pytest.fixture
+def make(folder, sandbox, tmp_path, monkeypatch):
+    """A function that makes (episodes, trainer), logging in tmp_path / NAME."""
+    from peft import LoraConfig
+
+    from workbench.trl_bridge import MultiTurn, RunLogCallback, TurnGRPOTrainer, grpo_config
+
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+
+    def make(name, rl=SMALL, **changes):
+        episodes = MultiTurn(TASKS, sandbox, BRIEF, rl, max_turns=4)
+        return episodes, TurnGRPOTrainer(
+            model=folder,
+            args=grpo_config(tmp_path / f"{name}-trl", rl, **changes),
+            train_dataset=episodes.dataset(),
+            rollout_func=episodes.rollout,
+            reward_funcs=episodes.reward,
+            peft_config=LoraConfig(r=4, lora_alpha=8, target_modules="all-linear"),
+            callbacks=[RunLogCallback(tmp_path / name, episodes, dev=DEV, evaluate_every=1)],
+        )
+
+    return make
+
+
+def without_seconds(rows):
+    return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
+
+
+def test_a_run_is_read_back_as_one_of_ours(make, tmp_path):
+    episodes, trainer = make("run", replace(SMALL, credit=return_to_go))
+    trainer.train()
+    run = load_run(tmp_path / "run")
+    kinds = [(row["kind"], row["stage"], row["iteration"]) for row in run.metrics]
+    assert kinds == [
+        ("evaluation", "base", 0),
+        ("iteration", "rl", 0),
+        ("evaluation", "rl", 1),
+        ("iteration", "rl", 1),
+        ("evaluation", "rl", 2),
+    ]
+    steps = [row for row in trainer.state.log_history if "grad_norm" in row]
+    last = run.metrics[3]
+    assert last["loss"] == pytest.approx(np.mean([row["loss"] for row in steps[2:]]))
+    assert last["num_updates"] == 2 and last["lr"] == steps[3]["learning_rate"]
+    assert last["ratio_gap_max"] < 1e-3 and last["seconds"]["sampling_wall"] > 0
+    assert run.state == "finished" and run.config["recipe"] == "trl"
+    assert run.config["trl"]["args"]["epsilon_high"] == 0.28  # what differs from TRL's defaults
+    stored, rolled = run.iterations[1], episodes.last
+    assert stored.groups == rolled.groups and stored.tasks == rolled.tasks
+    again, sampled = pack(stored.groups, stored.advantages), pack(stored.groups, rolled.credit)
+    assert torch.equal(again.advantages, sampled.advantages)
+    assert last["num_policy_tokens"] == again.num_policy_tokens
+    assert (tmp_path / "run" / "policy" / "adapter_model.safetensors").exists()
+
+
+def test_the_plots_draw_it(make, tmp_path):
+    from workbench.plots import learning_curve
+
+    _, trainer = make("run", replace(SMALL, iterations=1))
+    trainer.train()
+    figure = learning_curve(load_run(tmp_path / "run"))
+    assert len(figure.axes[0].lines) >= 1
+
+
+def test_a_resumed_run_is_the_run_that_was_never_stopped(make, tmp_path):
+    saving = dict(save_strategy="steps", save_steps=2)
+    _, whole = make("whole", **saving)
+    whole.train()
+
+    _, stopped = make("run", **saving)
+    stopped.add_callback(StopAfter(3))  # in the middle of the second iteration
+    with pytest.raises(KeyboardInterrupt):
+        stopped.train()
+    assert load_run(tmp_path / "run").state == "stopped"
+    _, resumed = make("run", **saving)
+    resumed.train(resume_from_checkpoint=True)
+
+    rows = [without_seconds(load_run(tmp_path / n).metrics) for n in ("whole", "run")]
+    assert rows[0] == rows[1]
+    for (name, a), b in zip(whole.model.named_parameters(), resumed.model.parameters()):
+        assert torch.equal(a, b), name
+
+
+def test_a_folder_with_another_run_is_refused(make):
+    make("run", replace(SMALL, iterations=1))[1].train()
+    with pytest.raises(ValueError, match="already holds a run"):
+        make("run")[1].train()
+
+
+def test_settings_under_which_rows_or_checkpoints_would_not_fit_are_refused(make):
+    for changes, message in (
+        (dict(save_strategy="steps", save_steps=3), "save_steps: expected a multiple of the 2"),
+        (dict(logging_steps=2), "logging_steps: the run log needs 1, got 2"),
+        (
+            dict(gradient_accumulation_steps=4, per_device_train_batch_size=1),
+            "expected whole optimiser steps",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make("run", **changes)[1].train()
+
+
+def StopAfter(step):
+    """A callback that interrupts a run as Ctrl-C does."""
+    from transformers import TrainerCallback
+
+    class Stop(TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            if state.global_step == step:
+                raise KeyboardInterrupt
+
+    return Stop()

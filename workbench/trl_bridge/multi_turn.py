@@ -1,0 +1,182 @@
+"""Several turns through TRL: our episodes as its `rollout_func`, scored and credited by us.
+
+Stage: sampling and scoring, through TRL. TRL says which tasks are next; a group of attempts at
+each is rolled out by our own sampler, with sandboxes in parallel; token ids, mask and logprobs go
+to TRL as they were sampled, with the reward and the advantage of each turn beside them.
+Left out: groups that are spread over several processes; weights that only vLLM holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.adapters import as_dataset
+from workbench.counterfactuals import Cost
+from workbench.episodes import rollout_many
+from workbench.learning import HONEST, RLConfig
+from workbench.learning.checkpoint import derive_seed
+from workbench.learning.rows import Stopwatch
+from workbench.policies import CausalLMPolicy, Policy
+from workbench.records import Group, SamplerSettings, Task
+from workbench.rewards import RewardDesign
+from workbench.trl_bridge.rolled import Rolled, credited
+from workbench.trl_bridge.sequences import as_rollout, sequences_of
+from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
+
+if TYPE_CHECKING:
+    import datasets
+    from torch import nn
+    from trl import GRPOTrainer
+
+    from workbench.sandbox import Sandbox
+
+REWARD = "reward"
+"""Column of `rollout`'s answer that `MultiTurn.reward` hands to TRL."""
+
+
+def trained_policy(trainer: GRPOTrainer) -> CausalLMPolicy:
+    """The model a trainer has now, as a policy of ours: same weights, no copy, dropout off.
+
+    Raises ValueError, when made or opened, for a model our sampler does not know.
+    """
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    return CausalLMPolicy(model, trainer.processing_class)
+
+
+class MultiTurn:
+    """Episodes for a `TurnGRPOTrainer`: its data set, its rollouts and its rewards.
+
+    >>> episodes = MultiTurn(tasks, sandbox, design, rl)                    # doctest: +SKIP
+    >>> TurnGRPOTrainer(model=folder, args=grpo_config("runs/trl", rl),     # doctest: +SKIP
+    ...     train_dataset=episodes.dataset(), rollout_func=episodes.rollout,
+    ...     reward_funcs=episodes.reward, peft_config=LoraConfig(...)).train()
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        sandbox: Sandbox,
+        design: RewardDesign = HONEST,
+        rl: RLConfig = RLConfig(),
+        *,
+        sampler: SamplerSettings = SamplerSettings(),
+        max_turns: int = 8,
+        policy: Callable[[GRPOTrainer], Policy] = trained_policy,
+    ):
+        """Nothing is rolled out yet.
+
+        Args:
+            tasks: of one turn or of several.
+            design: what an attempt is paid.
+            rl: of it, `credit`, `evidence`, `advantage_scale`, `advantage_ddof` and `tied_groups`
+                are used here; give the rest to the trainer with `grpo_config`.
+            policy: from the trainer to whatever samples; the default samples its model.
+        Raises:
+            ValueError: if two tasks have one id, or the temperature is not 1.
+        """
+        if sampler.temperature != 1.0:
+            raise ValueError(
+                f"sampler.temperature: training needs 1.0, got {sampler.temperature}; the ratio "
+                "compares the policy with itself only at temperature 1"
+            )
+        self.tasks = {task.task_id: task for task in tasks}
+        if len(self.tasks) != len(tasks):
+            raise ValueError("tasks: expected different ids, got one twice")
+        self.sandbox, self.design, self.rl = sandbox, design, rl
+        self.sampler, self.max_turns, self._policy = sampler, max_turns, policy
+        fresh = getattr(rl.evidence, "fresh", None)  # of one that remembers, one of our own
+        self._evidence = fresh() if fresh else rl.evidence
+        self.last: Rolled | None = None
+
+    def dataset(self) -> datasets.Dataset:
+        """A row a task. `prompt` is the task's id: what the policy is told is the environment's
+        first observation, encoded once, by our sampler."""
+        return as_dataset(self.tasks.values(), prompt=lambda task: task.task_id)
+
+    def rollout(self, prompts: Sequence[str], trainer: GRPOTrainer) -> dict[str, list[Any]]:
+        """TRL's `rollout_func`: a completion for each prompt, G in a row for one task.
+
+        Raises ValueError if the prompts are not those of `dataset`, if a group is not whole, if
+        the trainer ignores per-turn advantages; RuntimeError if nothing could be judged.
+        """
+        if not isinstance(trainer, TurnGRPOTrainer):
+            raise ValueError(
+                f"trainer: expected a TurnGRPOTrainer, got {type(trainer).__name__}, which would "
+                "ignore the advantages of turns without a word"
+            )
+        training = trainer.model.training
+        size = trainer.num_generations if training else trainer.num_generations_eval
+        tasks = self._tasks_of(prompts, size)
+        watch, step = Stopwatch(), trainer.state.global_step
+        with watch.sampling(self.sandbox), mode_kept(trainer.model):
+            policy = self._policy(trainer)
+            version = policy.version
+            groups, extra = self._sample(policy, tasks, size, trainer, training)
+        rewards, credit = credited(groups, tasks, self.design, self.rl)
+        rolled = Rolled(step, version, tuple(tasks), tuple(groups), rewards, credit, watch, extra)
+        if training:
+            self.last = rolled
+        sequences = [s for g, row in zip(groups, credit) for s in sequences_of(g, row)]
+        paid = [None if np.isnan(r) else float(r) for r in rolled.totals.ravel()]
+        return as_rollout(sequences) | {REWARD: paid}
+
+    def reward(self, *, reward: Sequence[float | None], **columns: Any) -> list[float | None]:
+        """TRL's reward function: what the design paid in `rollout`; None = could not be judged."""
+        return list(reward)
+
+    def _sample(
+        self, policy: Policy, tasks: list[Task], size: int, trainer: GRPOTrainer, training: bool
+    ) -> tuple[list[Group], Cost]:
+        """Rollouts, and what is found out about them."""
+
+        def seed(purpose: str) -> int:  # a resumed run samples what it would have sampled
+            place = trainer.state.global_step, trainer.accelerator.process_index
+            return derive_seed(trainer.args.seed, "trl", purpose, *place)
+
+        groups = rollout_many(
+            *(policy, tasks, self.sandbox, size),
+            seed=seed("sample" if training else "evaluate"),
+            sampler=self.sampler,
+            max_turns=self.max_turns,
+        )
+        if self._evidence is None:
+            return groups, Cost()
+        return self._evidence(
+            *(policy, groups, tasks, self.sandbox),
+            seed=seed("evidence"),
+            reward=self.design,
+            max_turns=self.max_turns,
+            stop=lambda: False,
+        )
+
+    def _tasks_of(self, prompts: Sequence[str], size: int) -> list[Task]:
+        """One task a group of `size` equal prompts."""
+        named = list(prompts[::size])
+        if list(prompts) != [prompt for prompt in named for _ in range(size)]:
+            raise ValueError(
+                f"prompts: expected groups of {size} equal ones, one after the other; got "
+                f"{len(prompts)} of which {len(set(prompts))} differ. Let per_device_train_batch_"
+                "size x steps_per_generation be a multiple of num_generations on every process"
+            )
+        if unknown := [prompt for prompt in named if prompt not in self.tasks]:
+            raise ValueError(
+                f"prompts: expected ids of the {len(self.tasks)} tasks given, got {unknown[0]!r}; "
+                "use train_dataset=episodes.dataset()"
+            )
+        return [self.tasks[prompt] for prompt in named]
+
+
+@contextmanager
+def mode_kept(model: nn.Module) -> Iterator[None]:
+    """Inside the block somebody may switch the model to evaluation, as every policy of ours does;
+    afterwards it is as before. TRL asks the model itself whether it is being trained: left in
+    evaluation, it would scale the loss for it."""
+    training = model.training
+    try:
+        yield
+    finally:
+        model.train(training)

@@ -1,0 +1,67 @@
+"""One generation batch of TRL's as our own loop would have it: groups, rewards, credit.
+
+Stage: scoring, through TRL. Groups and a design go in; what they are paid and which turn earned it
+come out, exactly as in `learning.loop`, where each line is explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.counterfactuals import Cost
+from workbench.credit import tied
+from workbench.learning import RLConfig
+from workbench.learning.loop import require_judged, teaches
+from workbench.learning.rows import Stopwatch
+from workbench.records import Group, RewardBreakdown, Task
+from workbench.rewards import RewardDesign, totals
+
+
+@dataclass(frozen=True)
+class Rolled:
+    """What a generation batch was made of."""
+
+    global_step: int
+    """TRL's count of optimiser steps when it was sampled."""
+    policy_version: str
+    """Weights that sampled it."""
+    tasks: tuple[Task, ...]
+    """One a group."""
+    groups: tuple[Group, ...]
+    """As sampled."""
+    rewards: tuple[tuple[RewardBreakdown, ...], ...]
+    """A row a group."""
+    credit: tuple[tuple[np.ndarray, ...], ...]
+    """A row a group, (K,) numbers a trajectory; nan = no gradient."""
+    watch: Stopwatch
+    """Running since the batch began."""
+    extra: Cost = Cost()
+    """What was spent on evidence beyond the rollouts."""
+
+    @property
+    def totals(self) -> np.ndarray:
+        """(B, G) rewards; nan = could not be judged."""
+        return totals(self.rewards)
+
+    @property
+    def num_tied(self) -> int:
+        """Groups whose rewards are all equal."""
+        return int(tied(self.totals).sum())
+
+
+def credited(
+    groups: Sequence[Group], tasks: Sequence[Task], design: RewardDesign, rl: RLConfig
+) -> tuple[tuple[tuple[RewardBreakdown, ...], ...], tuple[tuple[np.ndarray, ...], ...]]:
+    """(rewards, credit) of the groups, a row a group. Raises RuntimeError if nothing could be
+    judged."""
+    breakdowns = design.score_groups(groups, tasks)
+    rewards = totals(breakdowns)
+    require_judged(groups, rewards)
+    options = dict(scale=rl.advantage_scale, ddof=rl.advantage_ddof)
+    credit = [rl.credit(group, row, **options) for group, row in zip(groups, rewards)]
+    if rl.tied_groups == "drop":
+        credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
+    return tuple(map(tuple, breakdowns)), tuple(map(tuple, credit))

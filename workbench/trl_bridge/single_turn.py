@@ -1,0 +1,102 @@
+"""One turn through TRL, sampled by TRL (or its vLLM): our reward, and what the run log needs.
+
+Stage: scoring, through TRL. Completions come in as TRL sampled them; rewards go back, and the
+graded attempts stay here for `RunLogCallback`. The advantages are TRL's own, computed from the
+same rewards; those that are logged are ours, which are equal (tests/trl_bridge/test_conformance).
+Left out: logprobs and prompt ids, which TRL keeps to itself: such a batch cannot be packed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.adapters import as_dataset, as_reward
+from workbench.learning import HONEST, RLConfig
+from workbench.learning.rows import Stopwatch
+from workbench.records import Group, SamplerSettings, Task
+from workbench.rewards import RewardDesign
+from workbench.trl_bridge.rolled import Rolled, credited
+
+if TYPE_CHECKING:
+    import datasets
+    from transformers import TrainerState
+
+    from workbench.sandbox import Sandbox
+
+
+class SingleTurn:
+    """A data set and a reward for `trl.GRPOTrainer` on tasks of one turn.
+
+    >>> answers = SingleTurn(tasks, sandbox, design, rl)                    # doctest: +SKIP
+    >>> GRPOTrainer(model=folder, args=grpo_config("runs/trl", rl),         # doctest: +SKIP
+    ...     train_dataset=answers.dataset(), reward_funcs=answers.reward,
+    ...     callbacks=[RunLogCallback("runs/trl/log", answers)]).train()
+    """
+
+    max_turns = 1
+    """Of every attempt."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        sandbox: Sandbox,
+        design: RewardDesign = HONEST,
+        rl: RLConfig = RLConfig(),
+        *,
+        sampler: SamplerSettings = SamplerSettings(),
+    ):
+        """Nothing is scored yet.
+
+        Args:
+            design: what an answer is paid.
+            rl: the settings that `grpo_config` got as well; they go to the log.
+            sampler: for the log's evaluations; TRL samples as `GRPOConfig` says.
+        Raises:
+            ValueError: if a task has a workspace, or the credit or ties are not TRL's.
+        """
+        if several := [task.task_id for task in tasks if task.files]:
+            raise ValueError(
+                f"tasks: expected tasks of one turn, got {several[0]!r}; use MultiTurn"
+            )
+        if rl.evidence is not None or rl.tied_groups == "drop":
+            raise ValueError(
+                'rl: expected no evidence and tied_groups="keep", which is what TRL does with its '
+                "own completions; start from GRPO, DAPO or DR_GRPO, or use MultiTurn"
+            )
+        self.tasks = {task.task_id: task for task in tasks}
+        self.sandbox, self.design, self.rl, self.sampler = sandbox, design, rl, sampler
+        self._score = as_reward(design, tasks, sandbox)
+        self.last: Rolled | None = None
+
+    def dataset(self, **options: Any) -> datasets.Dataset:
+        """A row a task: one message of the user, and the task's id. Options of `as_dataset`."""
+        return as_dataset(self.tasks.values(), **({"conversational": True} | options))
+
+    def reward(
+        self, *, task_id: Sequence[str], trainer_state: TrainerState, **call: Any
+    ) -> list[float | None]:
+        """TRL's reward function: a number a completion, or None for what could not be judged.
+
+        Raises ValueError if the trainer's groups are not of `rl.group_size`.
+        """
+        watch = Stopwatch()
+        paid = self._score(task_id=task_id, trainer_state=trainer_state, **call)
+        self.last = self._rolled(task_id, trainer_state.global_step, watch)
+        return paid
+
+    def _rolled(self, task_id: Sequence[str], step: int, watch: Stopwatch) -> Rolled:
+        """The batch that was just scored, in groups of equal tasks."""
+        attempts, size = [j.trajectory for j in self._score.judged], self.rl.group_size
+        if list(task_id) != [name for name in task_id[::size] for _ in range(size)]:
+            raise ValueError(
+                f"task_id: expected groups of {size} equal ones, one after the other; give the "
+                "trainer grpo_config(..., rl) with the rl that was given here"
+            )
+        groups = [
+            Group(task_id[i], f"step-{step}", tuple(attempts[i : i + size]))
+            for i in range(0, len(attempts), size)
+        ]
+        tasks = [self.tasks[group.task_id] for group in groups]
+        rewards, credit = credited(groups, tasks, self.design, self.rl)
+        return Rolled(step, f"step-{step}", tuple(tasks), tuple(groups), rewards, credit, watch)
