@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from workbench.policies.causal_lm import SHIPPED
+from workbench.policies.opening import SHIPPED
 from workbench.tasks import load_tasks
 
 TINY = str(SHIPPED / "tiny")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from workbench.policies import open_policy
-from workbench.policies.causal_lm import SHIPPED
+from workbench.policies.opening import SHIPPED
 from workbench.records import (
     Action,
     Evidence,
