@@ -110,6 +110,8 @@ BROKEN_FILES = {
         "loaded\n"
         "  Known formats, and the fields of their rows:\n"
         '    records: "schema": 1 and the rest, as save_tasks writes it\n'
+        "    swe-bench: instance_id, repo, base_commit, problem_statement, patch, test_patch, "
+        "FAIL_TO_PASS, PASS_TO_PASS, and image_name or files\n"
         "    open-r1: prompt, verification_info {language, test_cases}\n"
         "    livecodebench: question_content, public_test_cases, private_test_cases, starter_code, "
         "metadata\n"

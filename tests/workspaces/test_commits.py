@@ -30,6 +30,7 @@ def test_another_file_is_another_commit():
     assert commit_id(dict(reversed(FILES.items()))) == commit_id(FILES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", load_tasks("repos"), ids=lambda task: task.task_id)
 def test_the_history_of_a_task_holds_its_base_and_nothing_that_came_later(task, tmp_path):
     made = save_repository(task.files, tmp_path)
