@@ -73,7 +73,7 @@ class CausalLMPolicy:
         """
         stamp = tuple((p.data_ptr(), p._version) for p in self.model.parameters())
         if self._hashed is None or self._hashed[0] != stamp:
-            self._hashed = stamp, _hash_weights(self.model)
+            self._hashed = stamp, hash_weights(self.model)
         return self._hashed[1] + "-reference" * self._without_adapters
 
     def open(
@@ -141,7 +141,8 @@ def _has_wire_tokens(tokenizer: PreTrainedTokenizerBase) -> bool:
     return all(token in vocabulary for token in (BOS, END, TASK, ACT, OBS))
 
 
-def _hash_weights(model: nn.Module) -> str:
+def hash_weights(model: nn.Module) -> str:
+    """Sixteen hex digits of a SHA-256 over names, shapes, types and bytes of the weights."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
