@@ -12,6 +12,22 @@ EDIT = ToolCall("edit", "lib.py 3|    return x * 2")
 ARGUED = {"file": "lib.py", "line": 3, "text": "    return x * 2"}
 
 
+TAGS = """It adds.
+<tool_call>
+<function=edit>
+<parameter=file>
+lib.py
+</parameter>
+<parameter=line>
+3
+</parameter>
+<parameter=text>
+    return x * 2
+</parameter>
+</function>
+</tool_call>"""
+
+
 def call(name, arguments, key="arguments"):
     return json.dumps({"name": name, key: arguments})
 
@@ -25,6 +41,8 @@ def call(name, arguments, key="arguments"):
         f"<tool_call>{call('edit', json.dumps(ARGUED))}</tool_call>",  # arguments as a string
         f"<tool_call>{call('edit', {'argument': EDIT.argument})}</tool_call>",
         call("edit", ARGUED, "parameters"),
+        TAGS,
+        "<think>hm</think>" + TAGS.replace("\n", ""),
         f"```json\n{call('edit', ARGUED)}\n```",
         "A look:\n```\ncat lib.py\n```\nNo:\n```bash\nedit lib.py 3|    return x * 2\n```",
         "<think>x</think>\nedit lib.py 3|    return x * 2",
@@ -48,6 +66,8 @@ def test_a_command_is_found_in_every_notation(message):
         (call("edit", {"file": "lib.py"}), "edit needs line"),
         (call("rm", {"file": "lib.py"}), "unknown command rm"),
         (call("cat", {"file": ""}), "cat needs FILE"),
+        ("<tool_call><function=cat></function></tool_call>", "cat needs file"),
+        ("<tool_call><function=rm></tool_call>", "unknown command rm"),
         (call("edit", {**ARGUED, "text": "a\nb"}), "one command on one line"),
         ("```\nls\nrun\n```", "one command on one line"),
         ("no block is closed ```ls", "unknown command no"),

@@ -11,7 +11,10 @@ from workbench.policies.tools import ALONE, plain_instructions, schemas
 from workbench.policies.wire import prompt_ids
 
 CALL = '<tool_call>\n{"name": "cat", "arguments": {"file": "lib.py"}}\n</tool_call>'
-TEMPLATES = ["qwen2_5", "qwen3", "qwen3_instruct_2507", "llama3_1", "llama3_2", "llama3"]
+TEMPLATES = ["qwen2_5", "qwen3", "qwen3_instruct_2507", "qwen3_5_think"]
+TEMPLATES += ["llama3_1", "llama3_2", "llama3", "qwen2_5_vl", "lfm2_v2"]
+PLAIN = ("llama3", "qwen2_5_vl", "lfm2_v2")
+"""The last calls tools in a notation that the environment does not read."""
 
 
 def said(tokenizer, form, text):
@@ -23,7 +26,7 @@ def said(tokenizer, form, text):
 def test_every_family_of_templates_gives_a_format(chat_tokenizer, template):
     tokenizer = chat_tokenizer(template)
     form = chat_format(tokenizer)
-    assert form.style == ("plain" if template == "llama3" else "tools")
+    assert form.style == ("plain" if template in PLAIN else "tools")
     end = "<|eot_id|>" if template.startswith("llama") else "<|im_end|>"
     assert form.end_id == tokenizer.convert_tokens_to_ids(end)
     first = tokenizer.decode(form.encode("fix f", True))
@@ -58,6 +61,12 @@ def test_turn_by_turn_the_ids_are_those_of_the_whole_conversation(chat_tokenizer
     rendered = rendered.replace("<think>\n\n</think>\n\n", "")
     assert tokenizer.decode(fed) == rendered
     assert fed == tokenizer.encode(rendered, add_special_tokens=False)
+
+
+def test_an_answer_is_written_as_the_template_writes_it(chat_tokenizer):
+    """Llama 3.1's writes what a tool answered as JSON text."""
+    form = chat_format(chat_tokenizer("llama3_1"))
+    assert '\n\n"1|a\\n2|b"<|eot_id|>' in form.prompt("1|a\n2|b", False)
 
 
 def test_the_options_of_a_template_reach_it(chat_tokenizer):
@@ -100,7 +109,7 @@ def test_a_template_without_a_system_role_gets_it_before_the_first_observation(c
     first = tokenizer.decode(form.encode("fix f", True))
     assert first.startswith("<|im_start|>user\nYou repair.\n\nEnd each message with one command")
     assert first.endswith("\n\nfix f<|im_end|>\n<|im_start|>assistant\n")
-    with pytest.raises(ValueError, match='does not show tools to the model; take "plain"'):
+    with pytest.raises(ValueError, match='shows no tools, .* take "plain"'):
         chat_format(tokenizer, style="tools")
 
 

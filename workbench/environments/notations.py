@@ -6,6 +6,7 @@ learned the plain commands meets no second dialect.
 
     edit lib.py 3|    return x                      the command itself
     <tool_call>{"name": "edit", "arguments": {"file": "lib.py", "line": 3, ...}}</tool_call>
+    <tool_call><function=cat><parameter=file>lib.py</parameter></function></tool_call>
     ```                                             the last fenced block of a message,
     edit lib.py 3|    return x                      a command or a tool call's JSON
     ```
@@ -27,6 +28,7 @@ Parse = Callable[[str], tuple[ToolCall | None, str | None]]
 
 OPEN_CALL, CLOSE_CALL = "<tool_call>", "</tool_call>"
 OPEN_THOUGHT, CLOSE_THOUGHT = "<think>", "</think>"
+OPEN_FUNCTION, OPEN_PARAMETER, CLOSE_PARAMETER = "<function=", "<parameter=", "</parameter>"
 FENCE = "```"
 FIELDS = {
     "ls": "",
@@ -68,9 +70,11 @@ def parse_message(text: str, parse: Parse = parse_command) -> tuple[ToolCall | N
     command = found[0].strip("\n")
     if command.lstrip().startswith("{"):
         command, error = command_of_json(command)
-        if error is not None:
-            return None, error
-    return parse(command)
+    elif command.lstrip().startswith(OPEN_FUNCTION):
+        command, error = command_of_tags(command)
+    else:
+        error = None
+    return (None, error) if error is not None else parse(command)
 
 
 def command_of_json(text: str) -> tuple[str, str | None]:
@@ -90,6 +94,20 @@ def command_of_json(text: str) -> tuple[str, str | None]:
         return "", "a tool call needs name and arguments"
     if not isinstance(name, str) or not isinstance(arguments, Mapping):
         return "", "a tool call needs a name and an object of arguments"
+    return command_line(name, arguments)
+
+
+def command_of_tags(text: str) -> tuple[str, str | None]:
+    """(command line, None) of a call in tags, or ("", what is missing): Qwen3-Coder, Qwen3.5.
+
+    A line break behind a value's opening tag and before its closing one are not part of it.
+    """
+    name, _, rest = text.partition(OPEN_FUNCTION)[2].partition(">")
+    arguments = {}
+    for part in rest.split(OPEN_PARAMETER)[1:]:
+        field, _, value = part.partition(">")
+        value = value.partition(CLOSE_PARAMETER)[0]
+        arguments[field] = value.removeprefix("\n").removesuffix("\n")
     return command_line(name, arguments)
 
 

@@ -18,7 +18,6 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Literal
 
 from workbench.policies.messages import assistant_message, heard_ids, sampled, text_of
@@ -58,7 +57,7 @@ class EndpointPolicy:
     """Which tools the model is told of."""
     token_ids: bool = False
     """Ask for token ids and log-probabilities (vLLM's `return_token_ids`), to train on them."""
-    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    options: Mapping[str, Any] | None = None
     """Further fields of the request, such as {"reasoning_effort": "low"}; None takes one out."""
     concurrency: int = 16
     """Requests at a time."""
@@ -189,7 +188,7 @@ class EndpointSession:
             "tools": schemas(policy.tools) if policy.style == "tools" else None,
             "logprobs": True if policy.token_ids else None,
             "return_token_ids": True if policy.token_ids else None,
-            **policy.options,
+            **(policy.options or {}),
         }
         return {name: value for name, value in body.items() if value is not None}
 
