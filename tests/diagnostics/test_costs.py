@@ -172,14 +172,14 @@ def test_the_memory_of_a_seven_billion_model_by_hand():
 
 @pytest.mark.slow
 def test_a_short_run_takes_what_was_predicted(sandbox, tmp_path):
-    """Counts and CPU seconds; a factor of two is what a busy machine may make of seconds."""
+    """Counts alone: what a second is worth, the neighbours decide."""
     from workbench import load_tasks, open_policy, train
     from workbench.diagnostics import calibrate
 
     tasks, policy = load_tasks("bugfix", split="train", count=24), open_policy("tiny")
-    config = TrainConfig(rl=RLConfig(iterations=3, tasks_per_iteration=8, group_size=8))
+    config = TrainConfig(rl=RLConfig(iterations=2, tasks_per_iteration=8, group_size=4))
     before = policy.version
-    calibration = calibrate(policy, tasks, sandbox, config=config, num_tasks=4)
+    calibration = calibrate(policy, tasks, sandbox, config=config, num_tasks=8)
     assert policy.version == before and calibration.num_rollouts == 32
     predicted = estimate_cost(calibration, config, "rl", num_tasks=len(tasks))
     run = train(policy, tasks, sandbox, "rl", config=config, folder=tmp_path / "run")
