@@ -2,7 +2,13 @@
 
 import pytest
 
-from workbench.diagnostics import Calibration, CostEstimate, estimate_cost, gpu_memory
+from workbench.diagnostics import (
+    Calibration,
+    CostEstimate,
+    calibration_from,
+    estimate_cost,
+    gpu_memory,
+)
 from workbench.diagnostics.memory import (
     kv_numbers_a_token,
     num_lora_parameters,
@@ -41,6 +47,26 @@ def test_fine_tuning_costs_its_examples_once_an_epoch_and_no_more_tasks_than_the
     assert cost.update_cpu_s == pytest.approx(6.0)  # 100 examples, twice, 0.03 s
     both = estimate_cost(MEASURED, config, "rft_then_rl", num_tasks=100)
     assert both.rollouts == 800 + 80 * 16 * 8
+
+
+ROW = {
+    "kind": "iteration", "stage": "rl", "num_groups": 4, "num_tied": 1, "num_rollouts": 16,
+    "num_tokens": 3200, "num_sampled_tokens": 640,
+    "seconds": {"sampling_cpu": 0.8, "sandbox_cpu": 0.16, "update_cpu": 1.2, "sampling_wall": 2.0,
+                "update_wall": 2.0},
+}  # fmt: skip
+
+
+def test_the_first_iterations_of_a_run_say_what_the_rest_will_take():
+    measured = calibration_from([ROW, ROW, {"kind": "evaluation", "seconds": {"wall": 9.0}}])
+    assert (measured.num_rollouts, measured.tokens, measured.sampled_tokens) == (32, 200.0, 40.0)
+    assert measured.sampling_cpu_s == pytest.approx(0.05)
+    assert measured.sandbox_cpu_s == pytest.approx(0.01)
+    assert measured.teaching_share == 0.75
+    assert measured.update_cpu_s == pytest.approx(0.1)  # 1.2 s for the 12 rollouts of 3 groups
+    assert measured.wall_per_cpu == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="at least one RL iteration"):
+        calibration_from([])
 
 
 def test_predicted_stands_beside_measured():
@@ -146,14 +172,14 @@ def test_the_memory_of_a_seven_billion_model_by_hand():
 
 @pytest.mark.slow
 def test_a_short_run_takes_what_was_predicted(sandbox, tmp_path):
-    """Counts and CPU seconds; a factor of two is what a busy machine may make of seconds."""
+    """Counts alone: what a second is worth, the neighbours decide."""
     from workbench import load_tasks, open_policy, train
     from workbench.diagnostics import calibrate
 
     tasks, policy = load_tasks("bugfix", split="train", count=24), open_policy("tiny")
-    config = TrainConfig(rl=RLConfig(iterations=3, tasks_per_iteration=8, group_size=8))
+    config = TrainConfig(rl=RLConfig(iterations=2, tasks_per_iteration=8, group_size=4))
     before = policy.version
-    calibration = calibrate(policy, tasks, sandbox, config=config, num_tasks=4)
+    calibration = calibrate(policy, tasks, sandbox, config=config, num_tasks=8)
     assert policy.version == before and calibration.num_rollouts == 32
     predicted = estimate_cost(calibration, config, "rl", num_tasks=len(tasks))
     run = train(policy, tasks, sandbox, "rl", config=config, folder=tmp_path / "run")

@@ -37,8 +37,11 @@ def test_a_healthy_single_turn_run(make_trainer, make_lora, functions, sandbox, 
     assert not with_lora or "lora-dead" in report.passed
 
 
-def test_completions_that_are_cut_off(make_trainer):
-    assert train(make_trainer(max_completion_length=4)).names == ("truncated",)
+def test_completions_that_are_cut_off(make_trainer, capsys):
+    assert train(make_trainer(max_completion_length=4), warn=True).names == ("truncated",)
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("doctor")]
+    assert len(said) == 1  # once, however often it logs
+    assert said[0].startswith("doctor, update 1: truncated: 100% of the completions were cut at 4")
 
 
 def by_task(prompts, **_):

@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.diagnostics.costs import Calibration, CostEstimate, calibrate, estimate_cost
+from workbench.diagnostics.costs import (
+    Calibration,
+    CostEstimate,
+    calibrate,
+    calibration_from,
+    estimate_cost,
+)
 from workbench.diagnostics.examination import CHECKS, doctor
 from workbench.diagnostics.mask_report import PATTERNS, MaskReport
 from workbench.diagnostics.masks import check_masks
@@ -30,6 +36,7 @@ __all__ = [
     "SamplerProbe",
     "Symptom",
     "calibrate",
+    "calibration_from",
     "check_masks",
     "doctor",
     "estimate_cost",

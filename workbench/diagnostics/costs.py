@@ -162,6 +162,29 @@ def calibrate(
     )
 
 
+def calibration_from(rows: Iterable[Mapping[str, Any]]) -> Calibration:
+    """The same averages from the RL iterations that a run has logged so far (`run.metrics`): what
+    the first few cost says what the rest will. Raises ValueError if there is none."""
+    rows = [row for row in rows if row["kind"] == "iteration" and row["stage"] == "rl"]
+    if not rows:
+        raise ValueError("rows: expected at least one RL iteration, got none")
+    spent, groups = measured_cost(rows), sum(row["num_groups"] for row in rows)
+    teaching = 1.0 - sum(row["num_tied"] for row in rows) / groups
+    learned = spent.rollouts * teaching
+    cpu = spent.sampling_cpu_s + spent.update_cpu_s
+    return Calibration(
+        num_rollouts=int(spent.rollouts),
+        tokens=spent.tokens / spent.rollouts,
+        sampled_tokens=spent.sampled_tokens / spent.rollouts,
+        sampling_cpu_s=spent.sampling_cpu_s / spent.rollouts,
+        sandbox_cpu_s=spent.sandbox_cpu_s / spent.rollouts,
+        update_cpu_s=spent.update_cpu_s / learned if learned else 0.0,
+        teaching_share=teaching,
+        kept_share=0.0,
+        wall_per_cpu=spent.wall_minutes * 60 / cpu if cpu else 1.0,
+    )
+
+
 def _update_a_copy(policy: CausalLMPolicy, groups: Sequence[Group], config: TrainConfig) -> int:
     """One update of a copy of the model on all rollouts; returns how many rows that were."""
     import copy
