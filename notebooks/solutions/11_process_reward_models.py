@@ -26,8 +26,9 @@ def my_best_of_n(scores, right, n):
 def my_changes(scores, start, reward):
     """11-h. What stands after a turn minus what stood before it.
 
-    They sum to reward - start whatever the model says in between, so a turn that talks the score
-    up is paid for it once and charged for it once.
+    They sum to reward - start whatever the model says in between. A single turn that talks the
+    score up is paid for it all the same, and a later one charged; handed all changes from itself
+    on, as `score_changes` does unless told otherwise, it gets the reward minus the score before it.
     """
     before = [start, *scores[:-1]]
     after = [*scores[:-1], reward]
@@ -49,7 +50,8 @@ RECALL = (
     "Whether it knows which turn was wrong: the choice needs the order of whole attempts only, and "
     "a model that looks at the last turn, or at how easy the task is, can be good at it.",
     "Scores are positive, so each further turn adds to the sum and the last turn ends the income. "
-    "Differences along an attempt add up to reward minus start, however many turns there are.",
+    "Differences along an attempt add up to reward minus start, however many turns there are; a "
+    "turn must then be handed all of them from itself on, not its own alone.",
     "Outcomes of fresh attempts, so the hidden tests (or people, or re-rolls) it was to replace; "
     "otherwise it learns from what it said itself.",
 )

@@ -23,10 +23,27 @@ def scored(by_hand):
 
 
 def test_changes_are_a_potential_and_sum_to_reward_minus_the_start(scored):
-    first, second = score_changes(scored, [1.0, 0.0])  # the start is (0.2 + 0.4) / 2
+    first, second = score_changes(scored, [1.0, 0.0], lam=0.0)  # the start is (0.2 + 0.4) / 2
     assert np.allclose(first, [0.2 - 0.3, 0.5 - 0.2, 1.0 - 0.5])
     assert np.allclose(second, [0.4 - 0.3, 0.0 - 0.4])
     assert [first.sum(), second.sum()] == pytest.approx([0.7, -0.3])
+
+
+def test_from_a_turn_on_they_come_to_the_reward_minus_the_score_before_it(scored):
+    first, second = score_changes(scored, [1.0, 0.0])
+    assert np.allclose(first, [1 - 0.3, 1 - 0.2, 1 - 0.5])
+    assert np.allclose(second, [0 - 0.3, 0 - 0.4])
+
+
+def test_talking_the_score_up_pays_a_turn_only_where_it_gets_its_own_change_alone(scored):
+    """The second attempt says something that lifts its score to 0.99, and fails all the same."""
+    lost = scored.trajectories[1]
+    evidence = replace(lost.evidence, turn_scores=(0.4, 0.99, 0.1))
+    talker = replace(lost, turns=lost.turns[:1] * 3, evidence=evidence)
+    group = replace(scored, trajectories=(scored.trajectories[0], talker))
+    alone, to_go = (score_changes(group, [1.0, 0.0], lam=lam)[1] for lam in (0.0, 1.0))
+    assert alone[1] == pytest.approx(0.59) and alone[2] == pytest.approx(-0.99)
+    assert (to_go < 0).all()
 
 
 def test_a_turn_that_talks_the_score_up_and_one_that_lets_it_fall_gain_nothing(scored):
@@ -35,10 +52,14 @@ def test_a_turn_that_talks_the_score_up_and_one_that_lets_it_fall_gain_nothing(s
     padded = replace(long, turns=long.turns[:1] + long.turns[:1] * 2 + long.turns[1:],
                      evidence=evidence)  # fmt: skip
     more = replace(scored, trajectories=(padded, scored.trajectories[1]))
-    changes, sums = (s(more, [1.0, 0.0])[0].sum() for s in (score_changes, _returns))
-    before, sums_before = (s(scored, [1.0, 0.0])[0].sum() for s in (score_changes, _returns))
+    changes, sums = (s(more, [1.0, 0.0])[0].sum() for s in (_changes, _returns))
+    before, sums_before = (s(scored, [1.0, 0.0])[0].sum() for s in (_changes, _returns))
     assert changes == pytest.approx(before)
     assert sums > sums_before
+
+
+def _changes(group, rewards):
+    return score_changes(group, rewards, lam=0.0)
 
 
 def _returns(group, rewards):
@@ -53,7 +74,9 @@ def test_sums_pay_every_further_turn(scored):
 
 
 def test_scaled_by_the_spread_of_the_attempts(scored):
-    plain, scaled = (score_changes(scored, [1.0, 0.0], scale=s) for s in ("none", "std"))
+    plain, scaled = (
+        score_changes(scored, [1.0, 0.0], lam=0.0, scale=s) for s in ("none", "std")
+    )
     squares = [(0.01 + 0.09 + 0.25) / 3, (0.01 + 0.16) / 2]
     spread = np.sqrt(sum(squares) / 1) + 1e-4
     assert np.allclose(np.concatenate(scaled), np.concatenate(plain) / spread)

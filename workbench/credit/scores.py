@@ -37,17 +37,22 @@ def score_changes(
     group: Group,
     rewards: Sequence[float] | np.ndarray,
     *,
+    lam: float = 1.0,
     scale: Literal["std", "none"] = "none",
     ddof: int = 1,
     eps: float = 1e-4,
 ) -> list[np.ndarray]:
-    """What each turn changed in the score, and at the end the reward: the score as a potential.
+    """The score as a potential: a turn is paid for what changes in it, and at the end the reward.
 
     The first turn is compared with the mean score after the first turns of the group, the last one
-    gets the reward minus the score before it. So an attempt's credit sums to its reward minus that
-    mean, whatever the model says in between: talking it up and down gains nothing.
+    gets the reward minus the score before it. So the changes of an attempt sum to its reward minus
+    that mean, whatever the model says in between.
 
     Args:
+        lam: 1 = a turn gets all changes from itself on, which come to the reward minus the score
+            before it: the score is a baseline, and however wrong it is, the gradient is right on
+            average. 0 = a turn gets its own change alone: less noise where the model is right, but
+            the turn that talks the score up is paid, and another is charged when it falls.
         scale: "std" divides all by the spread of the attempts' root mean square credit, so that an
             attempt with many turns weighs no more; "none" leaves units of reward.
         ddof, eps: of that spread.
@@ -55,14 +60,15 @@ def score_changes(
         G arrays of shape (K,), NaN where the reward is.
     Raises:
         ValueError: for shapes that do not fit, an unknown scale, or an attempt without scores.
-    Source: Ng et al. 1999, theorem 1, with scores for the potential.
+    Source: Ng et al. 1999, theorem 1, with scores for the potential; lam as in Schulman et al.
+        2015 (arXiv:1506.02438).
     """
     if scale not in ("std", "none"):
         raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
     scores = [turn_scores(trajectory) for trajectory in group.trajectories]
     start = float(np.mean([s[0] for s in scores]))
     before = [np.concatenate([[start], s[:-1]]) for s in scores]
-    credit = turn_gae(group, rewards, values=before, lam=0.0)
+    credit = turn_gae(group, rewards, values=before, lam=lam)
     squares = [np.mean(np.square(c)) for c in credit if not np.isnan(c).any()]
     if scale == "none" or not squares:
         return credit

@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +73,15 @@ class Arm:
 
 
 VISIBLE = all_pass("visible_pristine")
+TESTS = RewardDesign(tests=(VISIBLE, 1.0))
 SUM = RewardDesign(prm=(prm_score("sum"), 1 / MAX_TURNS))
 BEHIND_TESTS = RewardDesign(prm=(prm_score("last"), 1.0), tests=(VISIBLE, 0.0))
 BEHIND_ONE = RewardDesign(prm=(prm_score("last"), 1.0), tests=(first_visible(1), 0.0))
 ARMS: Mapping[str, Arm] = {
     "sum": Arm("PRM, sum", SUM),
     "gated": Arm("PRM behind tests", BEHIND_TESTS.gate("prm", needs="tests")),
-    "changes": Arm("tests + PRM changes", RewardDesign(tests=(VISIBLE, 1.0)), score_changes),
+    "changes": Arm("tests, PRM baseline", TESTS, score_changes),
+    "own_changes": Arm("tests, PRM changes", TESTS, partial(score_changes, lam=0.0)),
     "sum_refitted": Arm("PRM, sum, refitted", SUM, refits=True),
     "hidden": Arm("hidden tests", RewardDesign(tests=(all_pass("hidden"), 1.0))),
     "one_test": Arm("one test", RewardDesign(tests=(first_visible(1), 1.0))),
