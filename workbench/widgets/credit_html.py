@@ -151,7 +151,7 @@ CREDIT_STYLE = """<style>
   --paper: var(--jp-layout-color0, #fff); --mark: var(--jp-brand-color1, #1976d2); }
 [data-jp-theme-light="false"] .wb { --plus: #56B4E9; --plus-pale: #56B4E980; --minus: #E69F00;
   --minus-pale: #E69F0080; }
-.widget-html-content:has(> .wb) { min-width: 0; }
+.wb-fit > .widget-html-content { min-width: 0; }
 .wb .wb-scroll { overflow: auto; max-height: 34em; border-bottom: 1px solid var(--edge); }
 .wb table.wb-credit { border-collapse: separate; border-spacing: 0; }
 .wb .wb-credit th, .wb .wb-credit td { padding: 0 4px; }
@@ -165,8 +165,10 @@ CREDIT_STYLE = """<style>
   position: sticky; left: 0; background: var(--paper); z-index: 1; padding-right: 8px; }
 .wb .wb-credit thead th:first-child { z-index: 3; }
 .wb .wb-credit td, .wb .wb-credit tbody th { border-bottom: 1px solid var(--edge); height: 22px; }
-.wb .wb-credit tr.both:not(.second) > * { border-bottom: none; }
+.wb .wb-credit tr.both:not(.second) td, .wb .wb-credit tr.both:not(.second) th {
+  border-bottom: none; }
 .wb .wb-credit td.said { min-width: 190px; max-width: 0; width: 100%; }
+.wb .wb-credit details { content-visibility: auto; contain-intrinsic-size: auto 20px; }
 .wb .wb-credit summary { display: flex; gap: 8px; align-items: baseline; cursor: pointer;
   overflow: hidden; white-space: nowrap; }
 .wb .wb-credit summary code { background: none; color: var(--ink); flex: 0 1 auto; min-width: 3em;
@@ -184,10 +186,11 @@ CREDIT_STYLE = """<style>
 .wb .wb-credit td.minus { background: var(--line), linear-gradient(90deg,
   transparent calc(50% - 50% * var(--v)), var(--minus-pale) 0 50%, transparent 0); }
 .wb .wb-credit td b, .wb .wb-credit td i { font-weight: 400; font-style: normal; display: block; }
-.wb .wb-credit td.plus > * { width: calc(50% - 4px); text-align: right; }
-.wb .wb-credit td.minus > * { margin-left: calc(50% + 4px); text-align: left; }
-.wb .wb-credit td.zero > *, .wb .wb-credit td.none > * { width: fit-content; margin: 0 auto;
-  padding: 0 4px; background: var(--paper); }
+.wb .wb-credit td.plus b, .wb .wb-credit td.plus i { width: calc(50% - 4px); text-align: right; }
+.wb .wb-credit td.minus b, .wb .wb-credit td.minus i { margin-left: calc(50% + 4px);
+  text-align: left; }
+.wb .wb-credit td.zero b, .wb .wb-credit td.zero i, .wb .wb-credit td.none b {
+  width: fit-content; margin: 0 auto; padding: 0 4px; background: var(--paper); }
 .wb .wb-credit td small { color: var(--soft); font-size: 10px; }
 .wb .wb-credit td i, .wb-share .wb .wb-credit td b { display: none; }
 .wb-share .wb .wb-credit td i { display: block; }

@@ -91,6 +91,8 @@ class CreditViewer(ipywidgets.VBox):
         controls = self._controls(schemes)
         self._heading, self._table = ipywidgets.HTML(), ipywidgets.HTML()
         self._mark, self._tokens = ipywidgets.HTML(layout={"display": "none"}), ipywidgets.HTML()
+        for shown in (self._heading, self._table, self._tokens):
+            shown.add_class("wb-fit")
         style = ipywidgets.HTML(ALL_STYLES, layout={"display": "none"})
         parts = [style, self._mark, controls, self._heading, self._table, self._turns, self._tokens]
         super().__init__(parts, scheme=next((s for s in schemes if s != "truth"), schemes[0]))
@@ -223,7 +225,8 @@ class CreditViewer(ipywidgets.VBox):
             self._others.options = self._partners()
             self._others.value = self.against
             turns = self.trajectory.turns
-            self._turn.options = [(str(k + 1), k) for k in range(len(turns))]
+            if len(self._turn.options) != len(turns):
+                self._turn.options = [(str(k + 1), k) for k in range(len(turns))]
             self.turn = min(self.turn, len(turns) - 1)
             self._turn.value = self.turn
         finally:

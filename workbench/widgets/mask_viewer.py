@@ -68,6 +68,7 @@ class MaskViewer(ipywidgets.VBox):
         self.decode = as_decode(decode)
         bar = self._controls()
         self._picture = ipywidgets.HTML()
+        self._picture.add_class("wb-fit")
         style = STYLE + CREDIT_STYLE + TOKEN_STYLE
         super().__init__([ipywidgets.HTML(style, layout={"display": "none"}), bar, self._picture])
         self.observe(lambda _: self._draw(), "index")
