@@ -32,7 +32,8 @@ def by_hand(*turns, kept=None):
     for k, (new, ids) in enumerate(turns):
         logprobs = tuple(-float(count + j + 1) for j in range(len(ids)))
         start = length if kept is None else kept[k]
-        action = Action(tuple(ids), logprobs, "ls", "end_of_turn", start, tuple(new))
+        said, finish = ("ls", "end_of_turn") if ids else ("", "context")
+        action = Action(tuple(ids), logprobs, said, finish, start, tuple(new))
         made.append(Turn(action, None, None, "", "0" * 16))
         length, count = length + len(new) + len(ids), count + len(ids)
     verdict, evidence = Verdict("call", "ok", ()), Evidence()
