@@ -105,6 +105,8 @@ class Sizes:
     """Dev tasks."""
     num_test: int = 256
     """Test tasks."""
+    arms: tuple[str, ...] = tuple(ARMS)
+    """Which of them."""
 
 
 FULL = Sizes()
@@ -116,6 +118,7 @@ FAST = Sizes(
     num_evaluations=1,
     num_dev=2,
     num_test=2,
+    arms=(FIRST, "re-rolls x 2", "critic, lambda 0.95"),
 )
 
 
@@ -124,9 +127,11 @@ def measure(order: Order) -> Path:
     policy_hash = base_hash(order)
     head, sizes = about(order, policy_hash), FAST if order.fast else FULL
     run_jobs([fine_tuning(order, seed, sizes, policy_hash) for seed in order.seeds])
-    jobs = [job(order, seed, name, sizes, policy_hash) for name in ARMS for seed in order.seeds]
+    jobs = [
+        job(order, seed, name, sizes, policy_hash) for name in sizes.arms for seed in order.seeds
+    ]
     rows = run_jobs(jobs)
-    found = {"arms": {name: summary(rows, name) for name in ARMS}, "runs": rows}
+    found = {"arms": {name: summary(rows, name) for name in sizes.arms}, "runs": rows}
     return publish(order, head, found, told(found["arms"]))
 
 
