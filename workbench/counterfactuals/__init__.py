@@ -3,7 +3,8 @@
 Stage: beside the loop, between sampling and credit. Groups go in; the same groups come out with
 what `credit` needs and cannot make itself: `turn_values` (the rest of the episode sampled again
 from before each turn, or counted exactly where the policy is small enough for it) and
-`subset_values` (some of the commands played again without the others).
+`subset_values` (some of the commands played again without the others). Where the commands are few,
+a `World` holds all that they can lead to.
 """
 
 from workbench.counterfactuals.cost import Cost
