@@ -128,7 +128,7 @@ def test_a_line_is_restored_only_if_it_is_the_original_one_at_its_place(task):
 def credit_row(arm, seed, solved, curve):
     spent = {"extra_rollouts": 10, "sampled_tokens": 9, "updates": 8, "cpu_s": 7.0}
     row = {"arm": arm, "seed": seed, "solved": solved, "curve": curve, "rollouts": curve[-1][0]}
-    return row | spent
+    return row | spent | {"submit_share": 0.5, "mean_turns": 6.0}
 
 
 def test_schemes_are_compared_with_broadcast_seed_by_seed():

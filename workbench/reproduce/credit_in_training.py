@@ -240,6 +240,7 @@ def summary(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
     solved, solved_more = both(itemgetter("solved"))
     under, under_more = both(lambda row: area(row["curve"]))
     spent = ("rollouts", "extra_rollouts", "sampled_tokens", "updates", "cpu_s")
+    spent += ("submit_share", "mean_turns")
     means = {what: float(numbers(name, itemgetter(what)).mean()) for what in spent}
     return {
         "solved": solved,
@@ -254,14 +255,16 @@ def summary(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
 def told(arms: Mapping[str, Mapping[str, Any]]) -> str:
     """The table: a line an arm."""
     head = ["credit", "test solved", "minus broadcast", "dev, mean of the curve"]
-    lines = [[*head, "minus broadcast", "rollouts", "of them extra", "updates", "CPU s"]]
+    head += ["minus broadcast", "handed in", "turns"]
+    lines = [[*head, "rollouts", "of them extra", "updates", "CPU s"]]
     for name, row in arms.items():
         more = ["", ""]
         if name != FIRST:
             more = [points(row[f"{what}_minus_first"]) for what in ("solved", "area")]
         counts = [f"{row[what]:.0f}" for what in ("rollouts", "extra_rollouts", "updates", "cpu_s")]
         solved, under = percent(row["solved"]), percent(row["area"])
-        lines.append([name, solved, more[0], under, more[1], *counts])
+        ended = [f"{row['submit_share']:.0%}", f"{row['mean_turns']:.1f}"]
+        lines.append([name, solved, more[0], under, more[1], *ended, *counts])
     return table(lines) + (
         "\nmeans with 95 % t intervals over seeds, temperature 1; differences in points, seed by "
         "seed\nrollouts: all episodes, rests of episodes included; CPU s: of training, evaluations "
