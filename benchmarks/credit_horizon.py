@@ -1,7 +1,7 @@
 """When does credit a turn pay? More turns that do nothing, and more tickets in one session.
 
     python benchmarks/credit_horizon.py [--turns 4 8 16 32] [--tickets 2 4 8] [--seeds 20]
-                                        [--rollouts 512]
+                                        [--rollouts 512] [--schemes NAME ...]
 
 A policy of fourteen logits (seven moves, while nothing is known and after the tests were seen to
 pass) learns to repair a bugfix task and hand it in. Everything that can happen was played by the
@@ -20,7 +20,8 @@ leaves out 0.
 
     exact     the true advantage, for nothing: no scheme can know more
     critic    a table: for each state of a ticket the mean of what followed in the iterations
-              before; an ideal one, as it has nothing to generalise
+              before; an ideal one, as it has nothing to generalise and knows how many tickets are
+              to come
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ ARMS = {
     "gigpo": Arm(gigpo),
     "potential: tests passed": Arm(by_tests),
     "critic, lambda 0.95": Arm(partial(turn_gae, lam=0.95), "critic"),
-    "critic, lambda 0.5": Arm(partial(turn_gae, lam=0.5), "critic"),
+    "critic, lambda 0.8": Arm(partial(turn_gae, lam=0.8), "critic"),
     "re-rolls x 2": replace(REROLLED, num_rerolls=2),
     "re-rolls x 4": replace(REROLLED, num_rerolls=4),
     "exact": Arm(reroll_advantage, "exact"),
@@ -112,7 +113,8 @@ class Learner:
         self.turns, self.tickets, self.rollouts = turns, tickets, 0
         self.green = np.array([heard.startswith("ok ") for heard in world.heard], dtype=int)
         self.mean, self.square, self.updates = 0.0, 0.0, 0
-        self.critic = np.zeros(len(world.heard))
+        self.critic, self.overall = np.zeros(len(world.heard)), np.zeros(2)
+        self.visits, self.earned_after = np.zeros(len(world.heard)), np.zeros(len(world.heard))
         self.solving = {
             id(world.turns[s][m]) for s, m in zip(*np.nonzero(world.reward))
         }  # records are made once, so a turn that hands in a solution is known by its identity
@@ -197,13 +199,17 @@ class Learner:
                     said += (move,)
         return tuple(values)
 
-    def learn_values(self, tickets: Sequence[Episode], memory: float = 32.0) -> None:
-        """Move the critic's table towards what followed; what it knew counts as `memory` visits."""
+    def learn_values(self, tickets: Sequence[Episode], keeps: float = 0.8) -> None:
+        """The critic's table: the mean of what followed each state, older iterations counting for
+        less, and two visits' worth of what a ticket earns on the whole (all there is at first)."""
         states = np.concatenate([ticket.states for ticket in tickets])
         returns = np.concatenate([[t.reward] * len(t.states) for t in tickets])
-        visits = np.bincount(states, minlength=len(self.critic))
-        sums = np.bincount(states, weights=returns, minlength=len(self.critic))
-        self.critic = (sums + memory * self.critic) / (visits + memory)
+        self.visits = keeps * self.visits + np.bincount(states, minlength=len(self.visits))
+        earned = np.bincount(states, weights=returns, minlength=len(self.visits))
+        self.earned_after = keeps * self.earned_after + earned
+        self.overall = keeps * self.overall + [sum(t.reward for t in tickets), len(tickets)]
+        overall = self.overall[0] / self.overall[1]
+        self.critic = (self.earned_after + 2 * overall) / (self.visits + 2)
 
     def climb(self, gradient: np.ndarray) -> None:
         """Adam, uphill."""
@@ -238,6 +244,8 @@ def print_table(world: World, names: Sequence[str], turns: int, tickets: int, op
     print(f"{'scheme':<26}{'lr':>5}  {'height of the curve':<22}{'minus broadcast':<24}last")
     first = None
     for name, arm in ARMS.items():
+        if name not in options.schemes:
+            continue
         run = partial(curve, world, arm, names, turns, tickets, options.rollouts)
         tuned = [np.mean([height(run(lr, s)) for s in TUNING_SEEDS]) for lr in LEARNING_RATES]
         lr = LEARNING_RATES[int(np.argmax(tuned))]
@@ -260,6 +268,7 @@ def main() -> None:
     parser.add_argument("--tickets", type=int, nargs="*", default=[2, 4, 8])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rollouts", type=int, default=512)
+    parser.add_argument("--schemes", nargs="+", choices=list(ARMS), default=list(ARMS))
     options = parser.parse_args()
     task = load_tasks("bugfix", split="dev", count=1)[0]
     with open_sandbox("auto") as sandbox:

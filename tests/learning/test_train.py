@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 import torch
 
-from workbench.credit import gigpo, return_to_go, tool_status_rewards, transitions
+from workbench.credit import (
+    gigpo,
+    potential_shaping,
+    return_to_go,
+    seen_passing,
+    tool_status_rewards,
+    transitions,
+)
 from workbench.learning import RFTConfig, RLConfig, TrainConfig, pack, token_mean_weights, train
 from workbench.learning.batch import split_minibatches
 from workbench.learning.checkpoint import derive_seed
@@ -213,6 +220,7 @@ def test_the_configured_loss_and_mean_are_used(make_policy, tasks, sandbox, brev
         partial(return_to_go, gamma=0.9, turn_rewards=tool_status_rewards),
         partial(gigpo, gamma=0.9),
         partial(transitions, baseline="trajectory", agents=("solver",)),
+        partial(potential_shaping, potential=seen_passing),
     ],
     ids=lambda scheme: scheme.func.__name__,
 )

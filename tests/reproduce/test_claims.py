@@ -26,8 +26,8 @@ def test_the_list_says_of_each_claim_what_it_shows_how_long_it_takes_and_what_no
 
 def test_each_claim_has_a_module_that_measures_it():
     names = ["headline", "cheat", "baselines", "sharpening", "single-turn", "turn-price"]
-    names += ["trl-multi-turn", "bugfix-before-after", "credit-groups", "six-designs"]
-    names += ["prm-reliability", "prm-gaming", "functions-base"]
+    names += ["trl-multi-turn", "credit-in-training", "bugfix-before-after", "credit-groups"]
+    names += ["six-designs", "prm-reliability", "prm-gaming", "functions-base"]
     assert list(CLAIMS) == names and (CLAIMS["headline"].seeds, CLAIMS["cheat"].seeds) == (5, 3)
     for name in names:
         module = importlib.import_module(f"workbench.reproduce.{name.replace('-', '_')}")

@@ -78,6 +78,17 @@ def test_a_price_on_turns(untrained, tmp_path, capsys):
     assert "handed in" in capsys.readouterr().out
 
 
+def test_credit_in_training(untrained, tmp_path, capsys):
+    found = stored("credit-in-training", untrained, tmp_path)
+    assert list(found["arms"]) == ["broadcast", "re-rolls x 2", "critic, lambda 0.95"]
+    assert len(found["runs"]) == 3
+    for name, arm in found["arms"].items():
+        assert (arm["extra_rollouts"] > 0) == name.startswith("re-rolls")
+        assert arm["rollouts"] >= 4 and arm["cpu_s"] > 0
+    assert found["arms"]["broadcast"]["solved_minus_first"]["estimate"] == 0.0
+    assert "minus broadcast" in capsys.readouterr().out
+
+
 def test_the_recording_holds_every_policys_attempts(untrained, tmp_path, capsys):
     with pytest.raises(SetupError, match="reproduce headline` with the same --out first"):
         stored("bugfix-before-after", untrained, tmp_path)

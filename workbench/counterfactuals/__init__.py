@@ -4,7 +4,8 @@ Stage: beside the loop, between sampling and credit. Groups go in; the same grou
 what `credit` needs and cannot make itself: `turn_values` (the rest of the episode sampled again
 from before each turn, or counted exactly where the policy is small enough for it) and
 `subset_values` (some of the commands played again without the others), `agents_values` (some of
-several agents played by stand-ins).
+several agents played by stand-ins). Where the commands are few, a `World` holds all that they can
+lead to.
 """
 
 from workbench.counterfactuals.agents import play_agents

@@ -84,7 +84,7 @@ def reroll_many(
     """`reroll` of several groups, each with its task: fuller sessions, the same kind of values.
 
     Args:
-        stop: asked after each session's re-rolls, for instance `threading.Event().is_set`.
+        stop: asked after each place's re-rolls, for instance `threading.Event().is_set`.
     Returns:
         (groups, cost of all of them).
     Raises:

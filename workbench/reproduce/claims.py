@@ -128,6 +128,16 @@ CLAIMS = {
             3,
         ),
         Claim(
+            "credit-in-training",
+            "RL on `bugfix` from one fine-tuned policy a seed, driven by each credit scheme with "
+            "as many rollouts in all, re-rolls included: solved on 256 test tasks, height of the "
+            "dev curve, differences to broadcast seed by seed, CPU seconds",
+            "about 1.5 CPU-minutes a run and seed; 27 runs, two at a time: 30 minutes for 3",
+            "which scheme is best after long training, with its own learning rate, or on longer "
+            "tasks; for those `benchmarks/credit_horizon.py`",
+            3,
+        ),
+        Claim(
             "bugfix-before-after",
             "the recorded run that comes with the project, made again: 8 attempts each at 32 dev "
             "tasks by the base, the honest, the cheating and the penalised policy of seed 0, and "

@@ -105,6 +105,8 @@ class Sizes:
     """Dev tasks."""
     num_test: int = 256
     """Test tasks."""
+    arms: tuple[str, ...] = tuple(ARMS)
+    """Which of them."""
 
 
 FULL = Sizes()
@@ -116,6 +118,7 @@ FAST = Sizes(
     num_evaluations=1,
     num_dev=2,
     num_test=2,
+    arms=(FIRST, "re-rolls x 2", "critic, lambda 0.95"),
 )
 
 
@@ -124,9 +127,11 @@ def measure(order: Order) -> Path:
     policy_hash = base_hash(order)
     head, sizes = about(order, policy_hash), FAST if order.fast else FULL
     run_jobs([fine_tuning(order, seed, sizes, policy_hash) for seed in order.seeds])
-    jobs = [job(order, seed, name, sizes, policy_hash) for name in ARMS for seed in order.seeds]
+    jobs = [
+        job(order, seed, name, sizes, policy_hash) for name in sizes.arms for seed in order.seeds
+    ]
     rows = run_jobs(jobs)
-    found = {"arms": {name: summary(rows, name) for name in ARMS}, "runs": rows}
+    found = {"arms": {name: summary(rows, name) for name in sizes.arms}, "runs": rows}
     return publish(order, head, found, told(found["arms"]))
 
 
@@ -235,6 +240,7 @@ def summary(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
     solved, solved_more = both(itemgetter("solved"))
     under, under_more = both(lambda row: area(row["curve"]))
     spent = ("rollouts", "extra_rollouts", "sampled_tokens", "updates", "cpu_s")
+    spent += ("submit_share", "mean_turns")
     means = {what: float(numbers(name, itemgetter(what)).mean()) for what in spent}
     return {
         "solved": solved,
@@ -249,14 +255,16 @@ def summary(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
 def told(arms: Mapping[str, Mapping[str, Any]]) -> str:
     """The table: a line an arm."""
     head = ["credit", "test solved", "minus broadcast", "dev, mean of the curve"]
-    lines = [[*head, "minus broadcast", "rollouts", "of them extra", "updates", "CPU s"]]
+    head += ["minus broadcast", "handed in", "turns"]
+    lines = [[*head, "rollouts", "of them extra", "updates", "CPU s"]]
     for name, row in arms.items():
         more = ["", ""]
         if name != FIRST:
             more = [points(row[f"{what}_minus_first"]) for what in ("solved", "area")]
         counts = [f"{row[what]:.0f}" for what in ("rollouts", "extra_rollouts", "updates", "cpu_s")]
         solved, under = percent(row["solved"]), percent(row["area"])
-        lines.append([name, solved, more[0], under, more[1], *counts])
+        ended = [f"{row['submit_share']:.0%}", f"{row['mean_turns']:.1f}"]
+        lines.append([name, solved, more[0], under, more[1], *ended, *counts])
     return table(lines) + (
         "\nmeans with 95 % t intervals over seeds, temperature 1; differences in points, seed by "
         "seed\nrollouts: all episodes, rests of episodes included; CPU s: of training, evaluations "
