@@ -9,8 +9,10 @@ import torch
 from tests.trl_bridge.conftest import TASKS
 from workbench.credit import return_to_go
 from workbench.learning import RLConfig, pack
+from workbench.policies import open_policy
 from workbench.rewards import RewardDesign
 from workbench.runlog import load_run
+from workbench.sampler import extract_weights
 
 pytestmark = pytest.mark.slow
 SMALL = RLConfig(
@@ -79,7 +81,10 @@ def test_a_run_is_read_back_as_one_of_ours(make, tmp_path):
     again, sampled = pack(stored.groups, stored.advantages), pack(stored.groups, rolled.credit)
     assert torch.equal(again.advantages, sampled.advantages)
     assert last["num_policy_tokens"] == again.num_policy_tokens
+    saved, trained = open_policy(tmp_path / "run" / "policy"), trainer.model
     assert (tmp_path / "run" / "policy" / "adapter_model.safetensors").exists()
+    for a, b in zip(*(extract_weights(m, 8).layers for m in (saved.model, trained)), strict=True):
+        assert torch.equal(a.qkv, b.qkv) and torch.equal(a.down, b.down)
 
 
 def test_the_plots_draw_it(make, tmp_path):

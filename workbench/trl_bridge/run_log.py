@@ -83,6 +83,11 @@ class RunLogCallback(TrainerCallback):
         if state.global_step:
             self._log = RunLog(load_run(self.folder).folder)
             noted = Path(args.output_dir) / f"checkpoint-{state.global_step}" / POSITION
+            if not noted.exists():
+                raise ValueError(
+                    f"resume: expected {noted}, which this callback writes with each checkpoint, "
+                    "found none; log to a new folder, from the start"
+                )
             self._log.cut(LogPosition(**json.loads(noted.read_text("utf-8"))))
         else:
             self._log = RunLog.create(self.folder, self._description(args))
