@@ -170,6 +170,7 @@ def test_a_control_that_contradicts_another_goes_back_and_says_why(mixer):
 def test_what_a_browser_makes_of_a_twentieth_is_a_twentieth(mixer):
     slider(mixer, "tests").value = 0.04999999999999982
     assert mixer.weights["tests"] == mixer.mine._rows["tests"].box.value == 0.05
+    assert slider(mixer, "tests").value == 0.04999999999999982  # nothing is sent back
 
 
 def test_a_weight_beyond_the_slider_widens_it(mixer):

@@ -229,7 +229,9 @@ class _Row:
         if abs(weight) > self.slider.max:
             self.slider.max = nice(abs(weight))
             self.slider.min = -self.slider.max
-        self.slider.value = self.box.value = weight
+        self.box.value = weight
+        if abs(self.slider.value - weight) > 1e-9:  # a correction would meet the next key press
+            self.slider.value = weight
         self.on.value, self.blocks.value = name not in mix.off, name in mix.blockers
         if mix.gates[name] not in [gates for _, gates in self.gates.options]:
             words = line(gate_words(mix.gates[name]), 60)
