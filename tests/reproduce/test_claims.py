@@ -26,7 +26,8 @@ def test_the_list_says_of_each_claim_what_it_shows_how_long_it_takes_and_what_no
 
 def test_each_claim_has_a_module_that_measures_it():
     names = ["headline", "cheat", "baselines", "sharpening", "single-turn", "turn-price"]
-    names += ["bugfix-before-after", "six-designs", "functions-base"]
+    names += ["bugfix-before-after", "six-designs", "prm-reliability", "prm-gaming"]
+    names += ["functions-base"]
     assert list(CLAIMS) == names and (CLAIMS["headline"].seeds, CLAIMS["cheat"].seeds) == (5, 3)
     for name in names:
         module = importlib.import_module(f"workbench.reproduce.{name.replace('-', '_')}")
