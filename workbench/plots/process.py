@@ -25,7 +25,7 @@ LOOKS = (
     (style.INK, "-", ""),
 )
 """(colour, line, marker) of the first, second, ... line."""
-PER_ROW = 5
+PER_ROW = 4
 """Panels side by side."""
 
 
@@ -111,10 +111,11 @@ def paid_and_true(panels: Mapping[str, Mapping[str, Sequence[Sequence[float]]]])
         for what, (words, colour, line) in looks.items():
             _draw_seeds(axes, np.array(lines[what], dtype=float), words, colour, line)
         style.tidy(axes, title=title)
-        axes.title.set_fontsize(9.5)
+        axes.title.set_fontsize(9)
         style.percent(axes, 1.03)
-    for axes in grid[-1]:
-        axes.set_xlabel("RL iteration", color=style.INK)
+    for axes in list(grid.flat)[max(0, len(panels) - grid.shape[1]) : len(panels)]:
+        axes.set_xlabel("RL iteration", color=style.INK)  # the lowest panel of its column
+        axes.tick_params(labelbottom=True)
     figure.legend(*grid.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=2,
                   frameon=False)  # fmt: skip
     return figure

@@ -178,9 +178,9 @@ CLAIMS = {
         Claim(
             "prm-gaming",
             "a model of turns as the reward of RL: what it paid and what was really solved, for "
-            "sums, the last score, behind tests, as differences, refitted, and with one "
+            "sums, the last score, behind tests, as a baseline, as changes, refitted, and with one "
             "of two visible tests withheld; on test tasks at the end",
-            "about 4 CPU-minutes a seed; 12 minutes for 3 on one core",
+            "about 7 CPU-minutes a seed; 20 minutes for 3 on one core",
             "what a longer run finds: 16 iterations of 48 attempts at a high learning rate, from a "
             "policy that seldom edits the tests; the refitted model asks the hidden tests again",
             3,

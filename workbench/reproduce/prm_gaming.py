@@ -3,9 +3,10 @@
 Stage: the whole loop. In: an order; out: for every way of paying by a model of turns, what was paid
 and what was really solved, iteration by iteration, and on test tasks at the end; t intervals over
 seeds. The model is fitted to how the policy's own attempts ended before training begins. Arms:
-hidden tests (what is to be reached); the scores added up, or the last one; the same behind the
-visible tests, as differences on top of them, fitted again every few iterations; and with one of
-the two visible tests withheld, that test alone and with the score.
+hidden tests (what is to be reached); the scores added up, or the last one; the last one behind the
+visible tests; those tests with the score as a baseline, or with each turn paid its own change of
+it; the sum of a model that is fitted again every few iterations; and with one of the two visible
+tests withheld, that test alone, and the score behind it.
 """
 
 from __future__ import annotations
