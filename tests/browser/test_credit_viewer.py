@@ -66,7 +66,7 @@ def test_two_hundred_turns_under_eight_schemes_are_drawn_and_the_keyboard_moves(
     assert page.locator(ROWS).count() == 200
     assert page.locator(".jp-OutputArea-output .wb-credit tbody td").count() == 200 * 9
 
-    cell = ".jp-OutputArea-output .wb-credit td.plus b, .jp-OutputArea-output td.minus b"
+    cell = ".jp-OutputArea-output .wb-credit td.plus, .jp-OutputArea-output td.minus"
     attempts = page.locator(".jp-OutputArea-output select").first
     worked, taken = work_clock(page), []
     before = worked()

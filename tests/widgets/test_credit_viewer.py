@@ -16,7 +16,7 @@ HOSTILE = (
     "\x1b[31mred\x1b[0m \ud800 \u202eevil \x00 \n日本語"
 )
 ALLOWED = {"div", "span", "h4", "pre", "code", "b", "i", "p", "small", "br", "style", "u", "s"}
-ALLOWED |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary"}
+ALLOWED |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary", "col", "colgroup"}
 NEW_PAGE = {"html", "head", "meta", "title", "body", "label", "select", "option", "input"}
 NEW_PAGE |= {"section", "script"}
 
@@ -68,10 +68,9 @@ def viewer(group, task):
 def test_every_number_is_written_with_its_sign_beside_a_bar_on_its_side(viewer):
     html = viewer._table.value
     assert html.count('<td class="plus"') == 3 + 1 + 2  # flat, sharp, truth
-    assert '<td class="plus" style="--v:0.700"><b>+0.70</b>' not in html  # its axis ends at .75
-    assert '<td class="plus" style="--v:0.933"><b>+0.70</b><i>20.0%</i></td>' in html
-    assert '<td class="zero" style="--v:0.000"><b>0.00</b>' in html
-    assert '<td class="none"><b title="no credit is known">–</b></td>' in html
+    assert '<td class="plus" style="--v:0.933">+0.70</td>' in html  # of an axis that ends at .75
+    assert '<td class="zero" style="--v:0.000">0.00</td>' in html
+    assert '<td class="none" title="no credit is known">–</td>' in html
     text = Tags(html).text
     assert "rank 2 of 3" in text and "rank 1 of 3" in text and "corr +1.00" in text
     assert "cat lib.py1|def f(xs):…" in text and "2|    return 0" in text  # closed, and opened
@@ -104,9 +103,10 @@ def test_controls_and_traits_follow_each_other(viewer):
     viewer.scheme = "sharp"
     assert viewer._schemes.value == "sharp" and "advantage −1.00 (sharp)" in viewer._tokens.value
     viewer._show.value = "share"
-    assert viewer.show == "share" and "wb-share" in viewer._dom_classes
+    assert viewer.show == "share" and ">20.0%</td>" in viewer._table.value
+    assert "+0.70" not in viewer._table.value  # each of five turns of two tokens has a fifth
     viewer.show = "credit"
-    assert viewer._show.value == "credit" and "wb-share" not in viewer._dom_classes
+    assert viewer._show.value == "credit" and "20.0%" not in viewer._table.value
     viewer._attempts.value = 0
     viewer.turn = 2
     assert "no token learns: sharp gives this turn no number" in viewer._tokens.value
@@ -158,6 +158,7 @@ def test_the_page_holds_every_attempt_and_loads_nothing(viewer, tmp_path):
     path = viewer.to_html(tmp_path / "deep" / "page.html")
     html = path.read_text("utf-8")
     assert html.count("<section") == 2 and html.count("data-tokens=") == 3 + 2
+    assert '<td class="plus" style="--v:0.933" data-other="20.0%">+0.70</td>' in html
     assert "default-src 'none'" in html and "http" not in html.replace("http-equiv", "")
 
 

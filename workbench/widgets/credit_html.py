@@ -8,11 +8,16 @@ the left of a zero line, and by colour. Left out: tokens (`token_html`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from workbench.plots.crediting import CreditColumn, num_alike, rank_of_best, signed
 from workbench.records import Group, Turn
 from workbench.widgets.markup import badge, block, text
 
+Show = Literal["credit", "share", "both"]
+"""What stands in a cell: credit, its share of the update, or credit with the share at hand."""
+NUMBER_PX, MESSAGE_PX, COLUMN_PX, ERROR_PX = 56, 190, 100, 54
+"""Widths: of the turn's number, at least of the message, of a column, and more for errors."""
 FIRST_LINE = 90
 """Characters of a message or an answer that are shown while its row is closed."""
 HOW_BARS = "Bars start at a column's zero line; their cell ends at the number under its name. "
@@ -23,27 +28,34 @@ HOW_NEAR = (
 
 
 def credit_html(
-    group: Group, columns: Sequence[CreditColumn], attempt: int, against: int | None = None
+    group: Group,
+    columns: Sequence[CreditColumn],
+    attempt: int,
+    against: int | None = None,
+    *,
+    show: Show = "credit",
 ) -> str:
     """The table of one attempt, or of two, turn by turn.
 
     Args:
         attempt: index of the trajectory.
         against: another one, put beneath it turn by turn; what both begin with is written once.
+        show: the numbers in the cells.
     """
     places = [attempt] if against is None else [attempt, against]
     turns = [group.trajectories[i].turns for i in places]
     alike = 0 if against is None else num_alike(*(group.trajectories[i] for i in places))
     rows = [
         turn_row(i, k, own[k], columns, both=k < alike, again=k < alike and i != attempt,
-                 named=against is not None)
+                 named=against is not None, show=show)
         for k in range(max(map(len, turns)))
         for i, own in zip(places, turns)
         if k < len(own)
     ]  # fmt: skip
     return (
         '<div class="wb-scroll" tabindex="0" role="region" aria-label="credit by turn">'
-        f'<table class="wb-table wb-credit">{head_html(columns, attempt)}'
+        f'<table class="wb-table wb-credit" style="min-width:{_width(columns)}px">'
+        f"{head_html(columns, attempt)}"
         f"<tbody>{''.join(rows)}</tbody></table></div>{alike_words(places, alike)}"
     )
 
@@ -56,12 +68,22 @@ def head_html(columns: Sequence[CreditColumn], attempt: int) -> str:
         for column in columns
     )
     first = '<th scope="col">turn</th><th scope="col">message, answer</th>'
-    return f"<thead><tr>{first}{cells}</tr></thead>"
+    widths = "".join(f'<col style="width:{_column_width(column)}px">' for column in columns)
+    sizes = f'<colgroup><col style="width:{NUMBER_PX}px"><col>{widths}</colgroup>'
+    return f"{sizes}<thead><tr>{first}{cells}</tr></thead>"
+
+
+def _column_width(column: CreditColumn) -> int:
+    return COLUMN_PX if column.errors is None else COLUMN_PX + ERROR_PX
+
+
+def _width(columns: Sequence[CreditColumn]) -> int:
+    return NUMBER_PX + MESSAGE_PX + sum(map(_column_width, columns))
 
 
 def _match(column: CreditColumn, truth: CreditColumn, attempt: int) -> str:
     if column.match is None:
-        return "<span>the turn's true credit</span>" if column.is_truth else ""
+        return "<span>true credit</span>" if column.is_truth else ""
     rank = rank_of_best(column, truth, attempt)
     of = len(column.credit[attempt])
     words = "–" if rank is None else f"{rank:g} of {of}"
@@ -70,7 +92,7 @@ def _match(column: CreditColumn, truth: CreditColumn, attempt: int) -> str:
 
 def turn_row(
     attempt: int, k: int, turn: Turn, columns: Sequence[CreditColumn], *,
-    both: bool = False, again: bool = False, named: bool = False,
+    both: bool = False, again: bool = False, named: bool = False, show: Show = "credit",
 ) -> str:  # fmt: skip
     """One turn of one attempt.
 
@@ -78,12 +100,13 @@ def turn_row(
         both: the other attempt has this turn, too.
         again: it is the second time that the turn is written.
         named: write which attempt it is.
+        show: the numbers in the cells.
     """
     who = f' <span class="soft">#{attempt}</span>' if named else ""
     kind = "both" if both else "own"
     kind += " second" if again else ""
     said = '<span class="soft">= the same turn</span>' if again else turn_html(turn)
-    cells = "".join(_cell(column, attempt, k) for column in columns)
+    cells = "".join(_cell(column, attempt, k, show) for column in columns)
     return (
         f'<tr class="{kind}" data-attempt="{attempt}" data-turn="{k}">'
         f'<th scope="row">{k + 1}{who}</th><td class="said">{said}</td>{cells}</tr>'
@@ -97,7 +120,7 @@ def turn_html(turn: Turn) -> str:
     if turn.action.finish != "end_of_turn":
         bad += badge(f"cut: {turn.action.finish}", "bad")
     said, heard = turn.action.text, turn.observation
-    whole = block(said) + block(heard)
+    whole = (block(said) if len(_first_line(said)) < len(said) else "") + block(heard)
     first = text(_first_line(said)) or '<span class="soft">(nothing)</span>'
     return (
         f"<details><summary>{agent}{bad}<code>{first}</code>"
@@ -125,20 +148,21 @@ def alike_words(attempts: Sequence[int], alike: int) -> str:
     )
 
 
-def _cell(column: CreditColumn, attempt: int, k: int) -> str:
+def _cell(column: CreditColumn, attempt: int, k: int, show: Show) -> str:
+    """A number beside its bar. "both" leaves the share to be swapped in by the page's script."""
     value = float(column.credit[attempt][k])
     if value != value:
-        return '<td class="none"><b title="no credit is known">–</b></td>'
+        return '<td class="none" title="no credit is known">–</td>'
     length = min(abs(value) / column.scale, 1.0)
     side = "plus" if value > 0 else "minus" if value < 0 else "zero"
-    side += " known" if column.errors is not None else ""
-    error = ""
-    if column.errors is not None and column.errors[attempt][k] > 0:
-        error = f" <small>±{column.errors[attempt][k]:.2f}</small>"
-    return (
-        f'<td class="{side}" style="--v:{length:.3f}"><b>{signed(value, column.scale)}{error}</b>'
-        f"<i>{column.shares[attempt][k]:.1%}</i></td>"
-    )
+    words, share = signed(value, column.scale), f"{column.shares[attempt][k]:.1%}"
+    if column.errors is not None:
+        side += " known"
+        if column.errors[attempt][k] > 0:
+            words += f" <small>±{column.errors[attempt][k]:.2f}</small>"
+    other = f' data-other="{share}"' if show == "both" else ""
+    shown = share if show == "share" else words
+    return f'<td class="{side}" style="--v:{length:.3f}"{other}>{shown}</td>'
 
 
 def _first_line(raw: str) -> str:
@@ -153,13 +177,12 @@ CREDIT_STYLE = """<style>
   --minus-pale: #E69F0080; }
 .wb-fit > .widget-html-content { min-width: 0; }
 .wb .wb-scroll { overflow: auto; max-height: 34em; border-bottom: 1px solid var(--edge); }
-.wb table.wb-credit { border-collapse: separate; border-spacing: 0; }
+.wb table.wb-credit { border-collapse: separate; border-spacing: 0; table-layout: fixed; }
 .wb .wb-credit th, .wb .wb-credit td { padding: 0 4px; }
 .wb .wb-credit thead th { position: sticky; top: 0; z-index: 2; background: var(--paper);
   vertical-align: bottom; text-align: center; border-bottom: 1px solid var(--soft); }
 .wb .wb-credit thead th:nth-child(2) { text-align: left; }
-.wb .wb-credit thead b { color: var(--ink); display: block; overflow-wrap: break-word;
-  min-width: 80px; max-width: 130px; margin: 0 auto; }
+.wb .wb-credit thead b { color: var(--ink); display: block; overflow-wrap: anywhere; }
 .wb .wb-credit thead span { display: block; font-size: 11px; white-space: nowrap; }
 .wb .wb-credit th:first-child { text-align: left; white-space: nowrap; color: var(--soft);
   position: sticky; left: 0; background: var(--paper); z-index: 1; padding-right: 8px; }
@@ -167,7 +190,6 @@ CREDIT_STYLE = """<style>
 .wb .wb-credit td, .wb .wb-credit tbody th { border-bottom: 1px solid var(--edge); height: 22px; }
 .wb .wb-credit tr.both:not(.second) td, .wb .wb-credit tr.both:not(.second) th {
   border-bottom: none; }
-.wb .wb-credit td.said { min-width: 190px; max-width: 0; width: 100%; }
 .wb .wb-credit details { content-visibility: auto; contain-intrinsic-size: auto 20px; }
 .wb .wb-credit summary { display: flex; gap: 8px; align-items: baseline; cursor: pointer;
   overflow: hidden; white-space: nowrap; }
@@ -176,23 +198,18 @@ CREDIT_STYLE = """<style>
 .wb .wb-credit summary > .soft { flex: 1 1 0; overflow: hidden; text-overflow: ellipsis;
   font-size: 11px; }
 .wb .wb-credit td.plus, .wb .wb-credit td.minus, .wb .wb-credit td.zero,
-.wb .wb-credit td.none { padding: 0; min-width: 88px; white-space: nowrap; text-align: center;
-  border-left: 4px solid var(--paper); font-variant-numeric: tabular-nums;
+.wb .wb-credit td.none { padding: 0; white-space: nowrap; text-align: center;
+  border-left: 4px solid var(--paper); font-variant-numeric: tabular-nums; --half: 52px;
   --line: linear-gradient(90deg, transparent calc(50% - .5px), var(--soft) 0 calc(50% + .5px),
   transparent 0); background: var(--line); }
-.wb .wb-credit td.known { min-width: 144px; }
-.wb .wb-credit td.plus { background: var(--line), linear-gradient(90deg, transparent 50%,
+.wb .wb-credit td.known { --half: 79px; }
+.wb .wb-credit td.plus { text-align: right; padding-right: var(--half);
+  background: var(--line), linear-gradient(90deg, transparent 50%,
   var(--plus-pale) 0 calc(50% + 50% * var(--v)), transparent 0); }
-.wb .wb-credit td.minus { background: var(--line), linear-gradient(90deg,
-  transparent calc(50% - 50% * var(--v)), var(--minus-pale) 0 50%, transparent 0); }
-.wb .wb-credit td b, .wb .wb-credit td i { font-weight: 400; font-style: normal; display: block; }
-.wb .wb-credit td.plus b, .wb .wb-credit td.plus i { width: calc(50% - 4px); text-align: right; }
-.wb .wb-credit td.minus b, .wb .wb-credit td.minus i { margin-left: calc(50% + 4px);
-  text-align: left; }
-.wb .wb-credit td.zero b, .wb .wb-credit td.zero i, .wb .wb-credit td.none b {
-  width: fit-content; margin: 0 auto; padding: 0 4px; background: var(--paper); }
+.wb .wb-credit td.minus { text-align: left; padding-left: var(--half);
+  background: var(--line), linear-gradient(90deg, transparent calc(50% - 50% * var(--v)),
+  var(--minus-pale) 0 50%, transparent 0); }
+.wb .wb-credit td.zero, .wb .wb-credit td.none { background: none; }
 .wb .wb-credit td small { color: var(--soft); font-size: 10px; }
-.wb .wb-credit td i, .wb-share .wb .wb-credit td b { display: none; }
-.wb-share .wb .wb-credit td i { display: block; }
 </style>"""
 """Colours of Okabe and Ito; the lighter pair of them on dark ground."""

@@ -80,7 +80,12 @@
     Enter: () => { const opened = find("details", own()[turn]); if (opened) opened.open = !opened.open; },
     s: () => { share.checked = !share.checked; drawShare(); },
   };
-  const drawShare = () => page.parentElement.classList.toggle("wb-share", share.checked);
+  // Every cell keeps the number that it does not show.
+  function drawShare() {
+    all("td[data-other]").forEach((cell) => {
+      [cell.innerHTML, cell.dataset.other] = [cell.dataset.other, cell.innerHTML];
+    });
+  }
 
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("select, input, summary");

@@ -63,7 +63,8 @@ def credit_page(
     options = "".join(f'<option value="{i}">{text(words(i))}</option>' for i in range(num))
     attempts = "".join(
         f'<section data-attempt="{i}"{" hidden" * (i != start[0])}>{heading(i)}'
-        f"{credit_html(group, columns, i)}{_tokens_of(group, i, tokens, start)}</section>"
+        f"{credit_html(group, columns, i, show='both')}{_tokens_of(group, i, tokens, start)}"
+        "</section>"
         for i in range(num)
     )
     return (

@@ -122,8 +122,7 @@ class CreditViewer(ipywidgets.VBox):
     def html(self) -> str:
         """What is shown, as HTML for a page without a kernel."""
         inside = (self._heading.value, self._table.value, self._tokens.value)
-        kind = ' class="wb-share"' * (self.show == "share")
-        return f"{ALL_STYLES}<div{kind}>{''.join(inside)}</div>"
+        return ALL_STYLES + "".join(inside)
 
     def to_html(self, path: str | Path) -> Path:
         """Write one file that shows the whole group in any browser, without server or network.
@@ -193,7 +192,7 @@ class CreditViewer(ipywidgets.VBox):
             control.observe(lambda change, name=name: self._from_control(name, change), "value")
         self.observe(lambda _: self._draw(), ["attempt", "against"])
         self.observe(lambda _: self._draw_tokens(), ["turn", "scheme", "colour"])
-        self.observe(lambda _: self._draw_show(), "show")
+        self.observe(lambda _: self._draw_table(), "show")
 
     def _from_control(self, name: str, change: dict) -> None:
         if not self._busy and change["new"] is not None:
@@ -232,9 +231,7 @@ class CreditViewer(ipywidgets.VBox):
         finally:
             self._busy = False
         self._heading.value = boxed(self._heading_html(self.attempt))
-        against = None if self.against == NOBODY else self.against
-        table = credit_html(self.group, self.columns, self.attempt, against)
-        self._table.value = boxed(table, legend_html(self.columns))
+        self._draw_table()
         self._draw_tokens()
         self.text = f"{line(self.group.task_id)}: {self._words(self.attempt)}"
 
@@ -249,9 +246,12 @@ class CreditViewer(ipywidgets.VBox):
         self._mark.value = f"<style>.{self._own_class} {here} {{ {mark} }}</style>"
         self._tokens.value = boxed(self._tokens_html(self.attempt, self.turn))
 
-    def _draw_show(self) -> None:
+    def _draw_table(self) -> None:
+        """Credit, or its share of the update."""
         self._show.value = self.show
-        (self.add_class if self.show == "share" else self.remove_class)("wb-share")
+        against = None if self.against == NOBODY else self.against
+        table = credit_html(self.group, self.columns, self.attempt, against, show=self.show)
+        self._table.value = boxed(table, legend_html(self.columns))
 
     def _partners(self) -> list[tuple[str, int]]:
         found = [("nothing", NOBODY)]
