@@ -29,3 +29,8 @@ def test_a_constant_has_no_correlation_and_nothing_no_error():
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match="arrays of the same shapes"):
         agreement([np.ones(2)], [np.ones(3)])
+
+
+def test_a_turn_of_which_nothing_is_said_has_no_place():
+    assert math.isnan(rank_of_turn([np.nan, 0.2, 0.1], 0))
+    assert rank_of_turn([np.nan, 0.2, 0.1], 2) == 2.0

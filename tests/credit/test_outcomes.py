@@ -70,9 +70,26 @@ def test_return_to_go_by_hand(by_hand):
     options = dict(gamma=0.5, turn_rewards=lambda t: own[len(t.turns)])
     same(return_to_go(group, [1, 0], baseline="none", **options), [[0.2, 0.4, 1.0], [0, 0]])
     same(return_to_go(group, [1, 0], **options), [[0.2, 0.4, 1.0], [-0.2, -0.2]])
-    spread = 0.2 / 2**0.5  # of .2 and 0, sample
+    spread = ((0.04 + 0.16 + 1.0) / 3 + 0.04) ** 0.5  # root of the sum over G - 1 = 1 of squares
     scaled = return_to_go(group, [1, 0], scale="std", eps=0.0, **options)
     same(scaled, [np.array([0.2, 0.4, 1.0]) / spread, np.array([-0.2, -0.2]) / spread])
+
+
+@pytest.mark.parametrize("baseline", ["others", "none"])
+def test_attempts_that_all_earn_the_same_are_not_divided_by_nothing(by_hand, baseline):
+    """Their returns from the first turn on have no spread; those of later turns are not it."""
+    group = by_hand.of_lengths(4, 4, 3)
+    shaped = {4: [0.3, -0.3, 0.1, -0.1], 3: [0.1, 0.2, -0.3]}  # sums to 0, but for rounding
+    for options in ({"gamma": 0.9}, {"turn_rewards": lambda t: shaped[len(t.turns)]}):
+        credit = return_to_go(group, [1, 1, 1], baseline=baseline, scale="std", **options)
+        squares = [np.mean(np.square(c)) for c in credit]
+        assert sum(squares) == pytest.approx(2.0, rel=0.01)  # G - 1, of whatever group
+
+
+def test_scaled_return_to_go_of_one_reward_is_a_broadcast(by_hand):
+    rewards = np.random.default_rng(2).normal(size=4)
+    group = by_hand.of_lengths(1, 3, 2, 2)
+    same(return_to_go(group, rewards, scale="std", eps=0.0), broadcast(group, rewards, eps=0.0))
 
 
 def test_a_turn_is_not_praised_for_what_was_earned_before_it(by_hand):

@@ -108,3 +108,8 @@ def test_values_of_another_reward_and_groups_without_values_are_refused(by_hand)
         shapley(group, [1.0])
     with pytest.raises(ValueError, match=r"counterfactuals\.replay_subsets"):
         deletion(by_hand.group(*lengths), [1.0])
+
+
+def test_no_orders_are_no_average():
+    with pytest.raises(ValueError, match="num_orders: expected at least 1, got 0"):
+        draw_orders(range(3), 0, seed=0)

@@ -10,6 +10,7 @@ from workbench.credit import (
     over_spread,
     potential_shaping,
     reroll_advantage,
+    reroll_standard_errors,
     return_to_go,
     rudder,
     seen_passing,
@@ -212,3 +213,13 @@ def test_shaping_as_rewards_of_turns_leaves_the_return_less_the_potential(by_han
     assert np.allclose(credit, [1.0, 0.7, 0.5, 0.2])
     discounted = shaping_rewards(group.trajectories[0], potential=lambda t, k: phi[k], gamma=0.5)
     assert np.allclose(discounted, [0.15, -0.05, -0.1, -0.8])
+
+
+@pytest.mark.parametrize("i, k", [(0, -2), (0, 2), (2, -1), (-1, -1)])
+def test_values_of_turns_that_are_not_there_are_refused(by_hand, i, k):
+    """A negative index would count from the end, and credit a turn that nobody has valued."""
+    known = (value(0, -1, 0.5), value(i, k, 0.5))
+    group = by_hand.group(*by_hand.of_lengths(2, 1).trajectories, turn_values=known)
+    for asks in (values_before_turns, reroll_standard_errors):
+        with pytest.raises(ValueError, match=f"trajectory {i} after turn {k}, which"):
+            asks(group)

@@ -1,5 +1,7 @@
 """A model of turns reads where it says, learns what it is told, and is the same again from disk."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from workbench.policies import CausalLMPolicy
 from workbench.process_rewards import FitConfig, TurnModel, fit
 from workbench.process_rewards.places import batches, place, rows_of
+from workbench.records import Action
 
 QUICK = FitConfig(epochs=8, batch_size=4, lr=1e-2)
 
@@ -170,3 +173,12 @@ def test_labels_that_cannot_be_are_refused(policy, by_hand, labels, message):
 def test_an_unknown_place_to_read_is_refused(policy):
     with pytest.raises(ValueError, match='expected "before" or "end"'):
         TurnModel.from_policy(policy, reads="middle")
+
+
+@pytest.mark.parametrize("reads", ["before", "end"])
+def test_an_attempt_without_any_token_is_not_read_off_its_padding(by_hand, reads):
+    whole = by_hand.attempt([by_hand.good])
+    said = Action((), (), "", "context")
+    empty = replace(whole, turns=(replace(whole.turns[0], action=said),))
+    with pytest.raises(ValueError, match="a token to read at turn 0, got none; if the statement"):
+        list(rows_of(empty, reads))

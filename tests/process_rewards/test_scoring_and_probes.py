@@ -124,3 +124,22 @@ def test_a_model_that_is_refitted_follows_how_attempts_end(policy, by_hand, task
     assert start.predict([group])[0][0].tolist() == [0.5]  # the one that was given is as it was
     with pytest.raises(ValueError, match="every: expected at least 1"):
         Refitting(start, every=0)
+
+
+def test_a_run_that_refits_begins_with_the_first_model_and_cannot_be_resumed(
+    policy, sandbox, by_hand, task, tmp_path
+):
+    group = by_hand.group(by_hand.attempt([by_hand.good]), by_hand.attempt([by_hand.bad]))
+    hook = Refitting(TurnModel.from_policy(policy), every=1, seed=3)
+    begins_as = hook.version
+    for _ in range(2):
+        hook(policy, [group], [task], None)
+    assert hook.num_fits == 1 and hook.version != begins_as
+    again = hook.fresh()
+    assert (again.num_fits, again.version) == (0, begins_as)
+    for _ in range(2):
+        again(policy, [group], [task], None)
+    assert again.version == hook.version  # every, config and seed are the same, too
+    config = TrainConfig(rl=RLConfig(evidence=hook))
+    with pytest.raises(ValueError, match="resume: .*checkpoints hold whole, got Refitting"):
+        train(policy, [task], sandbox, "rl", config=config, folder=tmp_path, resume=True)

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from tests.trl_bridge.conftest import TASKS
-from workbench.credit import gigpo, group_advantages
+from workbench.credit import gigpo, group_advantages, reroll_advantage, turn_gae
 from workbench.learning import HONEST, RLConfig, pack
+from workbench.process_rewards import Critic
 from workbench.rewards import RewardDesign
 
 pytestmark = pytest.mark.slow
@@ -175,6 +176,26 @@ def test_evidence_is_collected_before_the_credit(make):
     trainer.train()
     assert asked == [(episodes.last.policy_version, 4, BRIEF, 4, False)]
     assert episodes.last.extra.num_rollouts == 7
+
+
+def test_evaluation_teaches_no_critic_and_needs_no_evidence(make):
+    """Held-out attempts that a critic learned from would be held out no longer."""
+    asked = []
+    rl = replace(SMALL, evidence=lambda *a, **more: asked.append(a), credit=reroll_advantage)
+    episodes, trainer = make(rl)
+    trainer.model.eval()
+    columns = episodes.rollout([TASKS[0].task_id] * 4, trainer)
+    assert not asked and episodes.last is None and not trainer.model.training
+    paid = group_advantages(np.array([columns["reward"]]))[0]
+    for numbers, mask, wanted in zip(columns["token_advantages"], columns["env_mask"], paid):
+        assert np.allclose(np.array(numbers)[np.array(mask, bool)], wanted)
+
+
+def test_a_run_whose_critic_is_in_no_checkpoint_is_not_resumed(make):
+    episodes, trainer = make(replace(SMALL, evidence=Critic(), credit=turn_gae))
+    trainer.state.global_step = 2
+    with pytest.raises(ValueError, match="resume: .*checkpoints hold whole, got Critic"):
+        episodes.rollout([TASKS[0].task_id] * 4, trainer)
 
 
 def test_dropout_is_off_while_sampling_and_the_mode_comes_back(folder, sandbox, tmp_path):

@@ -28,10 +28,14 @@ class Agreement:
 def rank_of_turn(credit: Sequence[float] | np.ndarray, k: int) -> float:
     """The place of turn k among the attempt's turns, 1 = most credit; ties share their mean place.
 
+    Turns with NaN are not counted; NaN if turn k is one of them.
+
     >>> rank_of_turn([0.0, 0.7, 0.0, 0.1], 1), rank_of_turn([0.5, 0.5, 0.5], 1)
     (1.0, 2.0)
     """
     credit = np.asarray(credit, dtype=float)
+    if np.isnan(credit[k]):
+        return float("nan")
     higher, equal = (credit > credit[k]).sum(), (credit == credit[k]).sum()
     return float(1 + higher + (equal - 1) / 2)
 

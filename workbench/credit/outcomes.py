@@ -17,6 +17,7 @@ from workbench.credit.returns import discounted_returns
 from workbench.credit.turns import (
     TurnRewards,
     checked_rewards,
+    over_spread,
     rewards_of_turns,
     spread_over_turns,
 )
@@ -66,8 +67,9 @@ def return_to_go(
             over the attempts that reach this turn, the natural choice, and biased where the policy
             decides when to stop: a turn that few others reach is compared with few or nobody, and
             counts less. "none": the plain return.
-        scale: "std" divides by the spread of the attempts' returns (with "turn_index": of the
-            returns at this turn).
+        scale: "std" divides by the spread of the credit, `turns.over_spread` (with "turn_index": by
+            that of the returns at this turn). Not by the spread of what attempts earn in all:
+            where all earn the same, turns can still differ, and would be divided by nothing.
         ddof, eps: of that spread, as in `group_advantages`.
     Returns:
         G arrays of shape (K,), NaN where the reward is. An attempt without others gets 0, unless
@@ -83,16 +85,8 @@ def return_to_go(
     returns = [discounted_returns(e, gamma) for e in earned]
     if baseline == "turn_index":
         return _against_same_index(returns, scale=scale, ddof=ddof, eps=eps)
-    if baseline == "others":
-        credit = _against_others(returns)
-    else:
-        credit = returns
-    if scale == "none":
-        return credit
-    first = np.array([r[0] for r in returns])
-    num_judged = int((~np.isnan(first)).sum())
-    spread = np.nanstd(first, ddof=ddof) if num_judged > ddof else 0.0
-    return [c / (spread + eps) for c in credit]
+    credit = _against_others(returns) if baseline == "others" else returns
+    return over_spread(credit, scale=scale, ddof=ddof, eps=eps)
 
 
 def transitions(

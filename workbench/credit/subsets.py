@@ -51,8 +51,10 @@ def draw_orders(players: Sequence[int], num_orders: int, seed: int) -> list[tupl
     """`num_orders` random orders of the players; same arguments, same orders.
 
     Every second one is the one before it turned round: the gains of a pair of turns that need each
-    other then average out at once.
+    other then average out at once. Raises ValueError if num_orders < 1.
     """
+    if num_orders < 1:
+        raise ValueError(f"num_orders: expected at least 1, got {num_orders}; None = exact")
     rng = np.random.default_rng(seed)
     orders: list[tuple[int, ...]] = []
     while len(orders) < num_orders:

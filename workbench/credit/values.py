@@ -96,7 +96,7 @@ def reroll_advantage(
 def values_before_turns(group: Group) -> list[np.ndarray]:
     """`group.turn_values` as G arrays of shape (K,): before each turn, NaN = not known.
 
-    Raises ValueError if the group has none, or two for one place.
+    Raises ValueError if the group has none, two for one place, or one for a turn that is not there.
     """
     if not group.turn_values:
         raise ValueError(
@@ -106,7 +106,12 @@ def values_before_turns(group: Group) -> list[np.ndarray]:
     values = [np.full(len(t.turns), np.nan) for t in group.trajectories]
     for known in group.turn_values:
         i, k = known.trajectory_index, known.turn_index + 1  # after a turn = before the next
-        if k >= len(values[i]):
+        if not (0 <= i < len(values) and 0 <= k <= len(values[i])):
+            raise ValueError(
+                f"turn_values: expected values of the group's own turns, got one for trajectory "
+                f"{i} after turn {k - 1}, which it does not have; they may be another group's"
+            )
+        if k == len(values[i]):
             continue  # after the last turn the reward is known
         if not np.isnan(values[i][k]):
             raise ValueError(f"turn_values: two for trajectory {i} after turn {k - 1}; keep one")

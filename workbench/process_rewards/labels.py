@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.credit import values_before_turns
 from workbench.environments import Environment
 from workbench.evaluation import SOLVED
 from workbench.grading import grade_many
@@ -131,6 +132,7 @@ def _at_turns(group: Group, field: str, reads: Reads) -> list[np.ndarray]:
             f"task {group.task_id}: expected turn values, got none; make them with "
             "counterfactuals.reroll(policy, group, task, sandbox)"
         )
+    values_before_turns(group)  # complains about what cannot be used
     numbers = [np.full(len(t.turns), np.nan) for t in group.trajectories]
     for known in group.turn_values:
         k = known.turn_index + (reads == "before")

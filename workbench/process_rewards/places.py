@@ -50,7 +50,10 @@ class Placed:
 
 
 def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
-    """One row while each turn keeps the whole prefix; a new one where a turn kept less of it."""
+    """One row while each turn keeps the whole prefix; a new one where a turn kept less of it.
+
+    Raises ValueError if there is no token to be read at a turn.
+    """
     ids: list[int] = []
     turns: list[int] = []
     places: list[int] = []
@@ -63,6 +66,11 @@ def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
         ids.extend(action.new_ids)
         before = len(ids) - 1
         ids.extend(action.ids)
+        if not ids or (reads == "before" and before < 0):
+            raise ValueError(
+                f"trajectory of {trajectory.task_id!r}: expected a token to read at turn {k}, got "
+                "none; if the statement leaves no room in sampler.max_context, raise that"
+            )
         turns.append(k)
         places.append(before if reads == "before" else len(ids) - 1)
     yield Row(tuple(ids), tuple(turns), tuple(places))

@@ -82,7 +82,8 @@ class Refitting:
     """An evidence hook that keeps up with the policy: every few iterations the model is fitted
     again to how the latest attempts really ended.
 
-    It has a memory, so a run that uses it cannot be resumed: begin it anew.
+    It has a memory, which no checkpoint holds: a run has one of its own (`fresh`) and cannot be
+    resumed; `train` says so.
     """
 
     def __init__(
@@ -104,10 +105,18 @@ class Refitting:
         """
         if every < 1:
             raise ValueError(f"every: expected at least 1, got {every}")
-        self.model = model.copy()
+        self._first, self.model = model.copy(), model.copy()
         self._every, self._config, self._reward, self._seed = every, config, reward, seed
         self._seen: list[tuple[list[Group], list[Task]]] = []
         self.num_fits = 0
+
+    def fresh(self) -> Refitting:
+        """One with these settings and the model it began with, that has met no attempts."""
+        settings = dict(config=self._config, reward=self._reward, seed=self._seed)
+        return Refitting(self._first, every=self._every, **settings)
+
+    def __repr__(self) -> str:
+        return f"Refitting({self.version}, every={self._every})"
 
     @property
     def version(self) -> str:

@@ -169,7 +169,9 @@ def train_arm(
     arm: Arm, folder: Path, shared: Path, model: TurnModel, seed: int, sizes: Sizes, sandbox
 ):
     """The policy of one arm. An arm that refits has a memory: interrupted, it begins anew."""
-    if arm.refits and folder.exists() and load_run(folder).state != "finished":
+    if arm.refits and folder.exists():
+        if load_run(folder).state == "finished":
+            return open_policy(folder / "policy")
         shutil.rmtree(folder)
     hook: Any = None if arm.design == ARMS["hidden"].design else Scoring(model)
     if arm.refits:

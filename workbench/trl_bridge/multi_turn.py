@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.adapters import as_dataset
 from workbench.counterfactuals import Cost
+from workbench.credit import broadcast
 from workbench.episodes import rollout_many
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.checkpoint import derive_seed
@@ -89,6 +91,7 @@ class MultiTurn:
         self.sandbox, self.design, self.rl = sandbox, design, rl
         self.sampler, self.max_turns, self._policy = sampler, max_turns, policy
         fresh = getattr(rl.evidence, "fresh", None)  # of one that remembers, one of our own
+        self._remembers = fresh is not None
         self._evidence = fresh() if fresh else rl.evidence
         self.last: Rolled | None = None
 
@@ -100,8 +103,12 @@ class MultiTurn:
     def rollout(self, prompts: Sequence[str], trainer: GRPOTrainer) -> dict[str, list[Any]]:
         """TRL's `rollout_func`: a completion for each prompt, G in a row for one task.
 
+        While TRL evaluates, no evidence is asked for, which might learn from what it sees, and the
+        advantages of its loss are `broadcast`'s.
+
         Raises ValueError if the prompts are not those of `dataset`, if a group is not whole, if
-        the trainer ignores per-turn advantages; RuntimeError if nothing could be judged.
+        the trainer ignores per-turn advantages, if a run is resumed whose evidence remembers;
+        RuntimeError if nothing could be judged.
         """
         if not isinstance(trainer, TurnGRPOTrainer):
             raise ValueError(
@@ -112,11 +119,17 @@ class MultiTurn:
         size = trainer.num_generations if training else trainer.num_generations_eval
         tasks = self._tasks_of(prompts, size)
         watch, step = Stopwatch(), trainer.state.global_step
+        if training and self._remembers and self.last is None and step > 0:
+            raise ValueError(
+                f"resume: expected a run that its checkpoints hold whole, got {self._evidence}, "
+                "which learns on the side; start again in another folder"
+            )
         with watch.sampling(self.sandbox), mode_kept(trainer.model):
             policy = self._policy(trainer)
             version = policy.version
             groups, extra = self._sample(policy, tasks, size, trainer, training)
-        rewards, credit = credited(groups, tasks, self.design, self.rl)
+        rl = self.rl if training else replace(self.rl, credit=broadcast)
+        rewards, credit = credited(groups, tasks, self.design, rl)
         rolled = Rolled(step, version, tuple(tasks), tuple(groups), rewards, credit, watch, extra)
         if training:
             self.last = rolled
@@ -143,7 +156,7 @@ class MultiTurn:
             sampler=self.sampler,
             max_turns=self.max_turns,
         )
-        if self._evidence is None:
+        if self._evidence is None or not training:
             return groups, Cost()
         return self._evidence(
             *(policy, groups, tasks, self.sandbox),
