@@ -24,7 +24,6 @@ from workbench.widgets import CreditViewer
 group = load_run("credit-groups").groups[0]
 longest = max(group.trajectories, key=lambda t: len(t.turns))
 turns = (longest.turns * 200)[:200]
-turns = (replace(turns[0], observation="costs $x^2$ and $y$"), *turns[1:])
 long = replace(group, trajectories=(replace(longest, turns=turns),) * 2)
 rng = np.random.default_rng(0)
 credit = {f"scheme {s}": [rng.normal(size=200), rng.normal(size=200)] for s in range(8)}
@@ -82,8 +81,6 @@ def test_two_hundred_turns_under_eight_schemes_are_drawn_and_the_keyboard_moves(
         f"{taken[-1]:.0f} ms; of it the page's main thread worked {1000 * busy:.0f} ms"
     )
 
-    assert "costs $x^2$ and $y$" in page.locator(".jp-OutputArea-output .wb-credit").inner_text()
-    assert page.locator("mjx-container").count() == 0  # an answer is no formula
     handle = page.locator(".jp-OutputArea-output .widget-slider .noUi-handle").first
     handle.focus()
     page.keyboard.press("ArrowRight")

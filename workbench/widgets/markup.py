@@ -56,9 +56,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str = "")
 
 
 def boxed(*parts: str) -> str:
-    """HTML to which STYLE applies, for a page that has it once already; what stands between dollars
-    is no formula (JupyterLab would search all of it for some)."""
-    return f'<div class="wb mathjax_ignore">{"".join(parts)}</div>'
+    """HTML to which STYLE applies, for a page that has it once already."""
+    return f'<div class="wb">{"".join(parts)}</div>'
 
 
 def page(*parts: str) -> str:
