@@ -6,6 +6,16 @@ from functools import partial
 import pytest
 
 from workbench.counterfactuals import Rerolls
+from workbench.credit import (
+    broadcast,
+    deletion,
+    gigpo,
+    potential_shaping,
+    reroll_advantage,
+    rudder,
+    shapley,
+    turn_gae,
+)
 from workbench.learning import HONEST, RFTConfig, RLConfig, TrainConfig
 from workbench.learning.config import LR_LORA, resolve
 from workbench.learning.progress import RL_PER_RFT, progress_of
@@ -104,3 +114,22 @@ def test_the_bound_arguments_of_a_function_are_part_of_its_description():
 def test_the_hash_of_tasks_sees_every_field_and_their_order(tasks):
     a, b = describe_tasks(tasks[:2]), describe_tasks(tasks[1::-1])
     assert a["num"] == b["num"] == 2 and a["splits"] == ["train"] and a["hash"] != b["hash"]
+
+
+@pytest.mark.parametrize("credit", [shapley, deletion, rudder, potential_shaping, "gigpo"])
+def test_a_scheme_that_the_loop_cannot_call_is_refused_before_anything_is_sampled(credit):
+    with pytest.raises(ValueError, match="rl.credit: expected a scheme .* functools.partial"):
+        resolve(TrainConfig(rl=RLConfig(credit=credit)), lora=False)
+
+
+@pytest.mark.parametrize(
+    "credit",
+    [broadcast, gigpo, reroll_advantage, partial(turn_gae, lam=0.8), lambda g, r, **options: []],
+)
+def test_schemes_that_the_loop_can_call_pass(credit):
+    assert resolve(TrainConfig(rl=RLConfig(credit=credit)), lora=False).rl.credit is credit
+
+
+def test_a_class_is_no_evidence():
+    with pytest.raises(ValueError, match=r"got the class Rerolls; make one: Rerolls\(...\)"):
+        resolve(TrainConfig(rl=RLConfig(evidence=Rerolls)), lora=False)

@@ -9,7 +9,8 @@ import pytest
 from workbench import load_tasks, rollout
 from workbench.counterfactuals import exact_turn_values, planted_policy, reroll
 from workbench.counterfactuals.planted import moves
-from workbench.policies import ScriptedPolicy
+from workbench.environments import EDITOR, LOCATOR
+from workbench.policies import ScriptedPolicy, Team
 from workbench.process_rewards import (
     any_succeeds,
     execution_labels,
@@ -19,6 +20,7 @@ from workbench.process_rewards import (
     value_labels,
 )
 from workbench.records import TurnValue
+from workbench.rewards import RewardDesign
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +129,24 @@ def test_halving_on_a_real_attempt_agrees_with_asking_about_every_turn(repair, s
     assert [can_succeed(k) for k in (1, 2, 3)] == [True, False, False]
     found = first_error(len(attempt.turns), can_succeed)
     assert (found.turn_index, found.num_asked) == (1, 2)
+
+
+def test_rests_that_nobody_could_judge_are_no_failures(repair, sandbox):
+    policy = ScriptedPolicy(["ls", "submit"])
+    attempt = rollout(policy, repair, sandbox, n=1).trajectories[0]
+    unjudged = RewardDesign(unknown=(lambda trajectory, task: None, 1.0))
+    ask = any_succeeds(policy, attempt, repair, sandbox, num_rerolls=2, reward=unjudged)
+    with pytest.raises(RuntimeError, match="a verdict on the rests after 1 turns, got none"):
+        ask(1)
+
+
+def test_the_first_error_of_a_team_is_looked_for_in_the_team(repair, sandbox):
+    """The editor hears what the locator handed over, in the place of an answer to its own words."""
+    does = moves(repair)
+    place = does["repair"].split("|")[0].removeprefix("edit ").replace(" ", ":")
+    spoils = ScriptedPolicy([does["spoil"], "submit"])
+    team = Team({LOCATOR: ScriptedPolicy([f"hand {place}"]), EDITOR: spoils})
+    attempt = rollout(team, repair, sandbox, n=1).trajectories[0]
+    helped = team.replaced({"editor": ScriptedPolicy([does["repair"], "submit"])})
+    can_succeed = any_succeeds(helped, attempt, repair, sandbox, num_rerolls=2)
+    assert [can_succeed(k) for k in (1, 2)] == [True, False]

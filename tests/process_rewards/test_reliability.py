@@ -122,3 +122,32 @@ def test_best_of_n_refuses_what_it_cannot_count():
         best_of_n([1, 2], [0, 1], 3)
     with pytest.raises(ValueError, match="finite scores"):
         best_of_n([1, np.nan], [0, 1], 1)
+
+
+@pytest.mark.parametrize(
+    "scores, message",
+    [
+        ([[np.zeros(2), np.zeros(4), np.zeros(3)]], "scores: expected one number a turn"),
+        ([[np.zeros(3), np.zeros(3), np.full(3, 1.5)]], r"expected chances in \[0, 1\]"),
+        ([[np.zeros(3), np.zeros(3), np.full(3, np.nan)]], r"expected chances in \[0, 1\]"),
+    ],
+)
+def test_scores_of_other_attempts_and_other_numbers_are_refused(measured, task, scores, message):
+    """As many numbers in all would be compared with other turns; outside [0, 1] is no bin."""
+    for compares in (reliability, best_threshold):
+        with pytest.raises(ValueError, match=message):
+            compares(measured, [task], scores)
+
+
+def test_a_model_is_not_compared_with_a_model(measured, task):
+    [group] = measured
+    guessed = tuple(replace(value, how="critic") for value in group.turn_values)
+    with pytest.raises(ValueError, match=r"got those of a model \(critic\); a model agrees"):
+        reliability([replace(group, turn_values=guessed)], [task], [[np.zeros(3)] * 3])
+
+
+def test_what_nobody_has_measured_is_not_compared(measured, task):
+    [group] = measured
+    alone = replace(group, turn_values=group.turn_values[:1])
+    with pytest.raises(ValueError, match="expected two or more turns with a value"):
+        reliability([alone], [task], [[np.zeros(3)] * 3])

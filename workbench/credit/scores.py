@@ -28,7 +28,8 @@ def turn_scores(trajectory: Trajectory) -> np.ndarray:
     if scores is None:
         raise ValueError(
             f"task {trajectory.task_id}: expected scores of the turns (collector 'turn_scores'), "
-            "got none; make them with process_rewards.score_turns(model, groups)"
+            "got none; make them with process_rewards.score_turns(model, groups), in training with "
+            "RLConfig(evidence=Scoring(model))"
         )
     return np.array(scores, dtype=float)
 

@@ -101,7 +101,7 @@ def values_before_turns(group: Group) -> list[np.ndarray]:
     if not group.turn_values:
         raise ValueError(
             "the group has no turn values; make them with counterfactuals.reroll(policy, group, "
-            "task, sandbox)"
+            "task, sandbox), in training with RLConfig(evidence=Rerolls(4)) or Critic()"
         )
     values = [np.full(len(t.turns), np.nan) for t in group.trajectories]
     for known in group.turn_values:

@@ -7,6 +7,7 @@ Left out: KL to a reference policy, a critic, warm-up (none was needed at this s
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -150,6 +151,7 @@ def resolve(config: TrainConfig, *, lora: bool) -> TrainConfig:
             f"rl.group_size: expected at least 2, got {config.rl.group_size}; "
             "an attempt is compared with the others of its group"
         )
+    _check_evidence_and_credit(config.rl)
     rates = LR_LORA if lora else LR_FULL
     rft, rl, dtype = config.rft, config.rl, config.dtype
     if rft.lr is None:
@@ -160,6 +162,23 @@ def resolve(config: TrainConfig, *, lora: bool) -> TrainConfig:
         dtype = "bfloat16" if _has_bfloat16() else "float32"
     threads = config.update_threads or max(1, num_cpus() // torch.get_num_threads())
     return replace(config, rft=rft, rl=rl, dtype=dtype, update_threads=threads)
+
+
+def _check_evidence_and_credit(rl: RLConfig) -> None:
+    """Raise ValueError before anything is sampled if the loop could not call them."""
+    if isinstance(rl.evidence, type):
+        raise ValueError(
+            f"rl.evidence: expected what can be called, got the class {rl.evidence.__name__}; make "
+            f"one: {rl.evidence.__name__}(...)"
+        )
+    try:
+        inspect.signature(rl.credit).bind(None, None, scale="std", ddof=1)
+    except TypeError as error:
+        raise ValueError(
+            f"rl.credit: expected a scheme that can be called as scheme(group, rewards, scale=, "
+            f"ddof=), got {rl.credit!r} ({error}); fill in its options with functools.partial. "
+            "shapley, deletion and rudder are to look at, not to train on"
+        ) from error
 
 
 def num_cpus() -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.environments import Environment
-from workbench.episodes import play_on
+from workbench.episodes import agents_of, play_on, tell
 from workbench.evaluation import SOLVED
 from workbench.records import Task, Trajectory
 from workbench.rewards import RewardDesign
@@ -75,16 +75,21 @@ def any_succeeds(
     """For `first_error`: does one of `num_rerolls` rests sampled after the first k turns succeed?
 
     The answer is wrong where the chance is small: a chance of q is missed with (1 - q)^n.
+
+    The function raises RuntimeError where not one of them could be judged: that is no failure.
     """
 
     def can_succeed(k: int) -> bool:
-        environment = Environment(task, sandbox, max_turns=max_turns)
+        options = dict(max_turns=max_turns, agents=agents_of(policy))
+        environment = Environment(task, sandbox, **options)
         session = policy.open(1, seed=seed + k, sampler=trajectory.sampler)
-        session.observe(0, environment.reset())
+        tell(session, 0, environment, environment.reset())
         for turn in trajectory.turns[:k]:
             session.recall([0], [turn.action])
-            session.observe(0, environment.step(turn.action.text).observation)
-        places = [Environment(task, sandbox, max_turns=max_turns) for _ in range(num_rerolls)]
+            too_long = turn.action.finish == "length"
+            answer = environment.step(turn.action.text, too_long=too_long)
+            tell(session, 0, environment, answer.observation)
+        places = [Environment(task, sandbox, **options) for _ in range(num_rerolls)]
         for place in places:
             place.restore(environment.snapshot())
         forked = session.take([0] * num_rerolls)
@@ -94,6 +99,12 @@ def any_succeeds(
         finally:
             forked.close()
             session.close()
-        return any((reward.score(rest, task).total or 0.0) > 0 for rest in rests)
+        totals = [reward.score(rest, task).total for rest in rests]
+        if all(total is None for total in totals):
+            raise RuntimeError(
+                f"{task.task_id}: expected a verdict on the rests after {k} turns, got none in "
+                f"{num_rerolls} re-rolls; try sandbox.guarantees()"
+            )
+        return any(total is not None and total > 0 for total in totals)
 
     return can_succeed

@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.evaluation import SOLVED
 from workbench.process_rewards.labels import value_labels
+from workbench.process_rewards.model import HOW
 from workbench.process_rewards.ranking import average_precision, rank_correlation
 from workbench.records import Group, Task
 from workbench.rewards import RewardDesign
@@ -107,12 +108,18 @@ def reliability(
             (`best_threshold`).
         reward: what the values are of.
     Raises:
-        ValueError: if a group has no turn values.
+        ValueError: if a group has no turn values or only a model's, a score is no number in [0, 1],
+            shapes do not fit, or fewer than two turns can be compared.
     """
     before, after = _truth(groups, tasks, reward)
-    flat = [np.asarray(s, dtype=float) for row in scores for s in row]
-    said, value, was = (np.concatenate(x) for x in (flat, after, before))
+    flat = _one_a_turn(groups, scores)
+    said, value, was = (np.concatenate([*x, []]) for x in (flat, after, before))
     known = ~np.isnan(value) & ~np.isnan(was)
+    if known.sum() < 2:
+        raise ValueError(
+            f"turn_values: expected two or more turns with a value before and after them, got "
+            f"{known.sum()} of {len(known)}; measure more places"
+        )
     said, value, was = said[known], value[known], was[known]
     possible = was > 0
     lost = possible & (value == 0)
@@ -139,7 +146,7 @@ def best_threshold(
 ) -> float:
     """The threshold with the highest ProcessBench F1 on these attempts; the lowest such."""
     before, after = _truth(groups, tasks, reward)
-    flat = [np.asarray(s, dtype=float) for row in scores for s in row]
+    flat = _one_a_turn(groups, scores)
     tried = [round(0.02 * i, 2) for i in range(1, 50)]
     f1 = [np.nan_to_num(_first_errors(before, after, flat, t)["f1"]) for t in tried]
     return tried[int(np.argmax(f1))]
@@ -169,11 +176,35 @@ def _truth(
     groups: Sequence[Group], tasks: Sequence[Task], reward: RewardDesign
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Values before and after each turn, an array (K,) an attempt."""
+    if guessed := {v.how for group in groups for v in group.turn_values} & set(HOW.values()):
+        raise ValueError(
+            f"turn_values: expected measured ones, from re-rolls or exact, got those of a model "
+            f"({', '.join(sorted(guessed))}); a model agrees with itself"
+        )
     labels = [
         value_labels(groups, tasks, reads=reads, reward=reward) for reads in ("before", "end")
     ]
     before, after = ([numbers for row in side for numbers in row] for side in labels)
     return before, after
+
+
+def _one_a_turn(groups: Sequence[Group], scores: Scores) -> list[np.ndarray]:
+    """The scores, an array (K,) an attempt. Raises ValueError if they are not that, in [0, 1]."""
+    found = [[np.asarray(s, dtype=float) for s in row] for row in scores]
+    shapes = [[s.shape for s in row] for row in found]
+    expected = [[(len(t.turns),) for t in group.trajectories] for group in groups]
+    if shapes != expected:
+        raise ValueError(
+            f"scores: expected one number a turn, shapes {expected!s:.80}, got {shapes!s:.80}; "
+            "they may be other groups'"
+        )
+    flat = [s for row in found for s in row]
+    if not all(((s >= 0) & (s <= 1)).all() for s in flat):
+        raise ValueError(
+            "scores: expected chances in [0, 1], got others or NaN; turn log-odds, for instance, into "
+            "chances first"
+        )
+    return flat
 
 
 def _first_errors(
