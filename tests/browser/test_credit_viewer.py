@@ -7,8 +7,8 @@ import nbformat
 import numpy as np
 import pytest
 
-from workbench.credit import broadcast, gigpo, shapley
-from workbench.plots.crediting import solved_rewards
+from workbench.credit import broadcast, gigpo, reroll_advantage, shapley
+from workbench.plots.crediting import num_alike, solved_rewards
 from workbench.runlog import load_run
 from workbench.widgets import CreditViewer
 
@@ -120,16 +120,17 @@ def test_the_exported_page_opens_from_a_file_and_follows_the_keyboard(page, tmp_
 
 
 def test_the_exported_page_puts_a_second_attempt_beneath_the_first(page, tmp_path):
-    group, credit = group_of_the_recording()
-    viewer = CreditViewer(group, credit, truth=group.turn_values)
-    viewer.against = 4
+    group = load_run("credit-groups").groups[2]
+    alike = [num_alike(group.trajectories[4], other) for other in group.trajectories]
+    assert alike[1] == 3  # messages and answers
+    viewer = CreditViewer(group, {"truth of": reroll_advantage(group, solved_rewards(group))})
+    viewer.attempt = 4
     page.goto(viewer.to_html(tmp_path / "credit.html").as_uri())
-    page.locator("#against").select_option("4")
+    page.keyboard.press("Enter")  # an opened turn is the same turn all the same
+    page.locator("#against").select_option("1")
     rows = page.locator("#pair tbody tr")
-    lengths = [len(group.trajectories[i].turns) for i in (0, 4)]
-    assert rows.count() == sum(lengths)
-    drawn = viewer._table.value.count("= the same turn")
-    assert page.locator("#pair tr.second").count() == drawn
+    assert rows.count() == sum(len(group.trajectories[i].turns) for i in (4, 1))
+    assert page.locator("#pair tr.second").count() == 3
     page.locator("#against").select_option("-1")
     assert page.locator("#pair").is_hidden()
 

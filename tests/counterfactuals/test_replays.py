@@ -9,7 +9,8 @@ from workbench import load_tasks, rollout
 from workbench.counterfactuals import replay, replay_subsets, replay_without
 from workbench.counterfactuals.planted import moves
 from workbench.credit import deletion, shapley
-from workbench.policies import ScriptedPolicy
+from workbench.environments import EDITOR, LOCATOR
+from workbench.policies import ScriptedPolicy, Team
 
 LOOKS = ("ls", "cat", "grep", "run")
 
@@ -130,3 +131,14 @@ def test_cut_and_contextless_messages_replay_as_they_were(task, sandbox):
     again = replay(replace(trajectory, turns=(cut, full)), task, sandbox)
     assert again.turns[0].parse_error == "message too long"
     assert again.stop_reason == "context" and again.turns[1].observation == ""
+
+
+def test_a_team_s_turns_are_taken_by_who_took_them_when_one_is_left_out(task, sandbox):
+    does = moves(task)
+    looks = ScriptedPolicy([does["repair"], "hand over to you"])  # a locator may not edit
+    team = Team({LOCATOR: looks, EDITOR: ScriptedPolicy(["run", "submit"])})
+    [attempt] = rollout(team, task, sandbox, n=1).trajectories
+    without = replay_without(attempt, [2], task, sandbox, team.agents)
+    assert [turn.agent for turn in without.turns] == ["locator", "locator", "editor"]
+    assert without.turns[0].parse_error == "locator has no edit" and not solved(without)
+    assert without.turns[1].tool_call.name == "hand"

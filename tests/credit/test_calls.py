@@ -47,3 +47,10 @@ def test_only_those_are_given_who_learn(group, by_hand):
     assert calls == calls_of(both, [np.array([9, 0.5] * 2), np.array([9, -0.5] * 2)], {"editor"})
     with pytest.raises(ValueError, match="a number a turn"):
         calls_of(group, [np.zeros(3)])
+
+
+def test_a_turn_in_which_nothing_was_said_is_no_call(by_hand):
+    said = spoken(by_hand, "solver", (20, 2), (1, 10), 0)
+    nothing = spoken(by_hand, "solver", (), (), 4)
+    group = by_hand.group(by_hand.trajectory(said, nothing))
+    assert calls_of(group, [np.ones(2)]) == [Call("solver", (1, 10), (20, 2), 1.0)]

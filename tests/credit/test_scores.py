@@ -85,6 +85,19 @@ def test_scaled_by_the_spread_of_the_attempts(scored):
 def test_an_attempt_that_could_not_be_judged_has_no_credit(scored):
     first, second = score_changes(scored, [np.nan, 0.0], scale="std")
     assert np.isnan(first).all() and np.isfinite(second).all()
+    _, alone = score_changes(scored, [np.nan, 0.0])  # compared with its own 0.4, not with 0.3
+    assert np.allclose(alone, [0 - 0.4, 0 - 0.4])
+    assert all(np.isnan(c).all() for c in score_changes(scored, [np.nan, np.nan]))
+
+
+def test_the_first_turn_is_compared_with_a_share_of_its_own_score(scored):
+    """So on average its gradient is short of what it says by a G-th of its own score."""
+    first = scored.trajectories[0]
+    evidence = replace(first.evidence, turn_scores=(0.6, 0.5, 0.9))
+    attempts = (replace(first, evidence=evidence), scored.trajectories[1])
+    raised = replace(scored, trajectories=attempts)
+    before, after = (score_changes(group, [1.0, 0.0])[0][0] for group in (scored, raised))
+    assert after - before == pytest.approx(-(0.6 - 0.2) / 2)
 
 
 def test_attempts_without_scores_are_refused(by_hand):

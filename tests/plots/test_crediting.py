@@ -131,3 +131,9 @@ def test_values_that_do_not_fit_are_refused(group):
         plots.value_over_turns(group, {"critic": [np.zeros(2)] * 2})
     with pytest.raises(ValueError, match="expected 1 to 4 of them, got 0"):
         plots.value_over_turns(group, {})
+
+
+def test_what_a_model_guessed_is_no_truth(group):
+    guessed = [replace(value, how="critic") for value in group.turn_values]
+    with pytest.raises(ValueError, match=r"truth: .* got a model's \(critic\); show those as a"):
+        credit_columns(group, {}, guessed)

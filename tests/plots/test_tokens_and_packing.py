@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.by_hand import attempt
 from workbench import load_run, plots
 from workbench.credit import gigpo
 from workbench.learning import pack
@@ -148,3 +149,18 @@ def test_the_still_of_a_row_has_a_band_for_each_mask():
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["written by", "loss mask", "attention", "advantage ±0.5"]
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0, -0.4, -0.4, 0])
+
+
+def test_a_number_a_row_is_one_where_rows_are_as_many_as_tokens():
+    ids, mask = [[1, 2], [3, 4]], [[0, 1], [1, 1]]
+    first, second = rows_of_arrays(ids, mask, advantages=[0.5, -1.0])
+    assert np.isnan(first.advantages[0]) and first.advantages[1] == 0.5
+    assert second.advantages.tolist() == [-1.0, -1.0]
+    [row] = rows_of_arrays([1, 2], [1, 1], advantages=[0.5, -1.0])
+    assert row.advantages.tolist() == [0.5, -1.0]
+
+
+def test_credit_of_another_number_of_turns_is_refused():
+    group = Group("by-hand", "", (attempt(),))  # of one turn
+    with pytest.raises(ValueError, match=r"1 of them, one a turn, for attempt 0; got shape \(2,\)"):
+        rows_of_group(group, [np.zeros(2)])

@@ -97,3 +97,14 @@ def test_the_version_names_every_agents_policy():
 def test_a_team_of_nobody_is_refused():
     with pytest.raises(ValueError, match="at least one agent"):
         Team({})
+
+
+def test_names_decide_who_plays_so_they_are_checked():
+    says = ScriptedPolicy(["ls"])
+    with pytest.raises(ValueError, match="expected agents .* of different names, got"):
+        Team({LOCATOR: says, replace(LOCATOR, tools=("cat",)): says})
+    with pytest.raises(ValueError, match=r"expected agents .* got \['locator'\]"):
+        Team({"locator": says})
+    team = Team({LOCATOR: says, EDITOR: says})
+    with pytest.raises(ValueError, match=r"expected some of \['locator', 'editor'\], got \['lo'\]"):
+        team.replaced({"lo": says})

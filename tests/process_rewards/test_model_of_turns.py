@@ -182,3 +182,18 @@ def test_an_attempt_without_any_token_is_not_read_off_its_padding(by_hand, reads
     empty = replace(whole, turns=(replace(whole.turns[0], action=said),))
     with pytest.raises(ValueError, match="a token to read at turn 0, got none; if the statement"):
         list(rows_of(empty, reads))
+
+
+def test_an_agent_s_turns_are_read_in_what_that_agent_has_read(by_hand):
+    """Two agents take turns; each context grows by itself: 5 302 | word 2 | 5 302 | word 2."""
+    spoken = by_hand.attempt([by_hand.good, by_hand.bad] * 2)
+    agents, kept = ("locator", "editor") * 2, (0, 0, 4, 4)
+    turns = tuple(
+        replace(turn, agent=agent, action=replace(turn.action, kept_prefix=prefix))
+        for turn, agent, prefix in zip(spoken.turns, agents, kept)
+    )
+    rows = list(rows_of(replace(spoken, turns=turns), "end"))
+    assert [(row.ids, row.turns, row.places) for row in rows] == [
+        ((5, 302, 300, 2, 5, 302, 300, 2), (0, 2), (3, 7)),
+        ((5, 302, 301, 2, 5, 302, 301, 2), (1, 3), (3, 7)),
+    ]

@@ -176,6 +176,13 @@ def test_a_group_without_trajectories_is_refused():
         CreditViewer(Group("x", "", ()), {})
 
 
+def test_an_attempt_without_turns_is_refused(make_trajectory):
+    """A replay that keeps nothing has none."""
+    empty = replace(make_trajectory("p", "p"), turns=())
+    with pytest.raises(ValueError, match=r"each of one turn or more, got turns \[0\]"):
+        CreditViewer(Group("by-hand", "", (empty,)), {"nothing": [np.zeros(0)]})
+
+
 def test_what_a_turn_lacks_is_told_in_words():
     cut = turn("gerp f", tool_call=None, parse_error="no command gerp", agent="finder")
     cut = replace(cut, action=replace(cut.action, finish="length"))

@@ -66,12 +66,16 @@ def replay(
 
 
 def replay_without(
-    trajectory: Trajectory, turns: Collection[int], task: Task, sandbox: Sandbox
+    trajectory: Trajectory,
+    turns: Collection[int],
+    task: Task,
+    sandbox: Sandbox,
+    agents: Sequence[Agent] = (),
 ) -> Trajectory:
     """`replay` of all turns but these."""
     _chosen(trajectory, turns)  # complains about turns that are not there
     kept = set(range(len(trajectory.turns))) - set(turns)
-    return replay(trajectory, task, sandbox, kept)
+    return replay(trajectory, task, sandbox, kept, agents)
 
 
 def ends_nothing(turn: Turn) -> bool:

@@ -36,7 +36,8 @@ def calls_of(
     """The calls of a group in the order in which they were made, attempt by attempt.
 
     Args:
-        credit: G arrays of shape (K,), as a scheme returns them. A turn with NaN is left out.
+        credit: G arrays of shape (K,), as a scheme returns them. A turn with NaN is left out, and
+            one in which nothing was said (no room was left, or what samples is broken).
         agents: whose calls; None = everybody's.
     Raises:
         ValueError: if `credit` is not one number a turn.
@@ -52,6 +53,6 @@ def calls_of(
             read = contexts.get(turn.agent, ())[: action.kept_prefix] + action.new_ids
             contexts[turn.agent] = read + action.ids
             is_asked_for = agents is None or turn.agent in agents
-            if is_asked_for and not np.isnan(number):
+            if is_asked_for and action.ids and not np.isnan(number):
                 calls.append(Call(turn.agent, read, action.ids, float(number)))
     return calls

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from workbench.credit.outcomes import return_to_go
+from workbench.credit.turns import checked_rewards
 from workbench.credit.values import turn_gae
 from workbench.records import Group, Trajectory
 
@@ -45,15 +46,17 @@ def score_changes(
 ) -> list[np.ndarray]:
     """The score as a potential: a turn is paid for what changes in it, and at the end the reward.
 
-    The first turn is compared with the mean score after the first turns of the group, the last one
-    gets the reward minus the score before it. So the changes of an attempt sum to its reward minus
-    that mean, whatever the model says in between.
+    The first turn is compared with the mean score after the first turns of the group's judged
+    attempts (its own among them), the last one gets the reward minus the score before it. So the
+    changes of an attempt sum to its reward minus that mean, whatever the model says in between.
 
     Args:
         lam: 1 = a turn gets all changes from itself on, which come to the reward minus the score
             before it: the score is a baseline, and however wrong it is, the gradient is right on
-            average. 0 = a turn gets its own change alone: less noise where the model is right, but
-            the turn that talks the score up is paid, and another is charged when it falls.
+            average, but for the first turn: of G attempts its own score is a G-th of what it is
+            compared with. 0 = a turn gets its own change alone: less noise where the model is
+            right, but the turn that talks the score up is paid, and another is charged when it
+            falls.
         scale: "std" divides all by the spread of the attempts' root mean square credit, so that an
             attempt with many turns weighs no more; "none" leaves units of reward.
         ddof, eps: of that spread.
@@ -67,7 +70,8 @@ def score_changes(
     if scale not in ("std", "none"):
         raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
     scores = [turn_scores(trajectory) for trajectory in group.trajectories]
-    start = float(np.mean([s[0] for s in scores]))
+    judged = [s[0] for s, r in zip(scores, checked_rewards(group, rewards)) if not np.isnan(r)]
+    start = float(np.mean(judged)) if judged else 0.0  # with nobody judged all credit is NaN
     before = [np.concatenate([[start], s[:-1]]) for s in scores]
     credit = turn_gae(group, rewards, values=before, lam=lam)
     squares = [np.mean(np.square(c)) for c in credit if not np.isnan(c).any()]

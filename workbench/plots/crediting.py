@@ -25,6 +25,8 @@ from workbench.rewards import all_pass
 
 TRUTH = "truth"
 """What the column of the truth is called."""
+GUESSED = {"critic", "prm"}
+"""How values came about (`TurnValue.how`) that are a model's word and no truth."""
 Credit = Sequence[np.ndarray]
 """What a scheme returns: (K,) numbers for each trajectory."""
 
@@ -66,7 +68,8 @@ def credit_columns(
         rewards: (G,) what the attempts earned, for the last turn's true credit; None = 1.0 where
             the attempt was handed in and passed its hidden tests.
     Raises:
-        ValueError: for shapes that do not fit the group, or a scheme that is called "truth".
+        ValueError: for shapes that do not fit the group, a scheme that is called "truth", or values
+            for the truth that a model guessed.
     """
     if TRUTH in credit:
         raise ValueError(f"credit: {TRUTH!r} is the name of the ground truth; rename that scheme")
@@ -131,6 +134,12 @@ def signed(value: float, scale: float = 1.0) -> str:
 def _true_credit(group: Group, truth, rewards) -> tuple[Credit, tuple[np.ndarray, ...] | None]:
     if not isinstance(truth[0], TurnValue):
         return truth, None
+    if guessed := {value.how for value in truth} & GUESSED:
+        raise ValueError(
+            f"truth: expected values from re-rolls or exact ones, got a model's "
+            f"({', '.join(sorted(guessed))}); show those as a scheme: credit={{'critic': "
+            "turn_gae(group, rewards)}"
+        )
     valued = replace(group, turn_values=tuple(truth))
     earned = solved_rewards(group) if rewards is None else np.asarray(rewards, dtype=float)
     return reroll_advantage(valued, earned), tuple(reroll_standard_errors(valued))

@@ -88,7 +88,7 @@ def rows_of_arrays(
     ids, learns = np.atleast_2d(_array(ids)), np.atleast_2d(_array(loss_mask)).astype(bool)
     seen = np.ones(ids.shape) if attention_mask is None else np.atleast_2d(_array(attention_mask))
     worth = np.full(ids.shape, np.nan) if advantages is None else _array(advantages).astype(float)
-    if worth.ndim <= 1 and worth.shape != ids.shape[1:]:
+    if worth.ndim <= 1 and (len(ids) > 1 or worth.shape != ids.shape[1:]):
         worth = np.broadcast_to(np.reshape(worth, (-1, 1)), (worth.size, ids.shape[1]))
     worth = np.atleast_2d(worth)
     logs = np.full(ids.shape, np.nan) if logprobs is None else np.atleast_2d(_array(logprobs))
@@ -158,7 +158,12 @@ def _rows_of_trl(given: Mapping[str, Any]) -> list[PackedRow]:
 def _rows_of(trajectory: Trajectory, credit: Any, label: str) -> Iterator[PackedRow]:
     """One row an agent while each of its turns keeps the whole prefix; a new one where a turn kept
     less of it."""
-    numbers = np.nan if credit is None else np.asarray(credit, dtype=float)
+    numbers = np.asarray(np.nan if credit is None else credit, dtype=float)
+    if numbers.shape not in ((), (len(trajectory.turns),)):
+        raise ValueError(
+            f"credit: expected a number or {len(trajectory.turns)} of them, one a turn, for "
+            f"{label}; got shape {numbers.shape}"
+        )
     per_turn = np.broadcast_to(numbers, len(trajectory.turns))
     names = list(dict.fromkeys(turn.agent for turn in trajectory.turns))
     labels = {name: f"{label}, {name}" if len(names) > 1 else label for name in names}

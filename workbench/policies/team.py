@@ -30,10 +30,16 @@ class Team:
     def __init__(self, policies: Mapping[Agent, Policy]):
         """`policies` names the agents in the order in which they get the floor.
 
-        Raises ValueError if there is none.
+        Raises ValueError if there is none, one is no `Agent`, or two have one name.
         """
         if not policies:
             raise ValueError("policies: expected at least one agent with its policy, got none")
+        names = [getattr(agent, "name", None) for agent in policies]
+        if None in names or len(set(names)) < len(names):
+            raise ValueError(
+                "policies: expected agents (records.Agent) of different names, got "
+                f"{list(policies)}"
+            )
         self.agents = tuple(policies)
         self.policies = {agent.name: policy for agent, policy in policies.items()}
 
@@ -56,7 +62,12 @@ class Team:
         )
 
     def replaced(self, stand_ins: Mapping[str, Policy]) -> Team:
-        """The team with other policies for the agents of these names."""
+        """The team with other policies for the agents of these names.
+
+        Raises ValueError for a name that nobody has.
+        """
+        if strangers := sorted(set(stand_ins) - set(self.policies)):
+            raise ValueError(f"stand_ins: expected some of {list(self.policies)}, got {strangers}")
         policies = self.policies | dict(stand_ins)
         return Team({agent: policies[agent.name] for agent in self.agents})
 

@@ -64,7 +64,9 @@ class Critic:
     ) -> tuple[list[Group], Cost]:
         """The groups with what it predicts before each turn; then it learns what came of them.
 
-        What it learns are rewards cut to [0, 1]: a penalty below 0 counts as nothing earned.
+        What it learns are rewards cut to [0, 1]: a penalty below 0 counts as nothing earned, and a
+        design should pay 1 at most. It knows of no rewards on the way: what a scheme's
+        `turn_rewards` add is in none of its values.
 
         Raises RolloutStopped if `stop` returns True before it learns.
         """

@@ -50,19 +50,20 @@ class Placed:
 
 
 def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
-    """One row while each turn keeps the whole prefix; a new one where a turn kept less of it.
+    """One row an agent while each of its turns keeps the whole prefix; a new one where a turn kept
+    less of it. An agent's row holds what that agent saw and said, as in `learning.batch.pack`.
 
     Raises ValueError if there is no token to be read at a turn.
     """
-    ids: list[int] = []
-    turns: list[int] = []
-    places: list[int] = []
+    contexts: dict[str, tuple[list[int], list[int], list[int]]] = {}  # ids, turns, places
     for k, turn in enumerate(trajectory.turns):
         action = turn.action
+        ids, turns, places = contexts.get(turn.agent, ([], [], []))
         if action.kept_prefix != len(ids):
             if turns:
                 yield Row(tuple(ids), tuple(turns), tuple(places))
             ids, turns, places = ids[: action.kept_prefix], [], []
+        contexts[turn.agent] = ids, turns, places
         ids.extend(action.new_ids)
         before = len(ids) - 1
         ids.extend(action.ids)
@@ -73,7 +74,8 @@ def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
             )
         turns.append(k)
         places.append(before if reads == "before" else len(ids) - 1)
-    yield Row(tuple(ids), tuple(turns), tuple(places))
+    for ids, turns, places in contexts.values():
+        yield Row(tuple(ids), tuple(turns), tuple(places))
 
 
 def place(rows: Sequence[Row]) -> Placed:

@@ -201,8 +201,8 @@ def _one_a_turn(groups: Sequence[Group], scores: Scores) -> list[np.ndarray]:
     flat = [s for row in found for s in row]
     if not all(((s >= 0) & (s <= 1)).all() for s in flat):
         raise ValueError(
-            "scores: expected chances in [0, 1], got others or NaN; turn log-odds, for instance, into "
-            "chances first"
+            "scores: expected chances in [0, 1], got others or NaN; turn log-odds, for instance, "
+            "into chances first"
         )
     return flat
 

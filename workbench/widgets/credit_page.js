@@ -9,7 +9,7 @@
 
   const section = (i) => find(`section[data-attempt="${i}"]`);
   const rows = (i) => all("tbody tr", section(i));
-  const said = (row) => find("td.said", row).innerHTML;
+  const said = (row) => find("td.said details", row).innerHTML;  // open or not
   const shown = () => (pair.hidden ? section(attempts.value) : pair);
   const own = () => all(`tbody tr[data-attempt="${attempts.value}"]`, shown());
 

@@ -79,10 +79,14 @@ class CreditViewer(ipywidgets.VBox):
                 as they are now; with them ratios and clipping are shown.
             clip_low, clip_high: the ratio's allowed range is [1 - clip_low, 1 + clip_high].
         Raises:
-            ValueError: for a group without trajectories, or credit that does not fit it.
+            ValueError: for a group without trajectories, a trajectory without turns, or credit that
+                does not fit them.
         """
-        if not group.trajectories:
-            raise ValueError("group: expected at least one trajectory, got none")
+        if not group.trajectories or not all(t.turns for t in group.trajectories):
+            raise ValueError(
+                "group: expected at least one trajectory, each of one turn or more, got turns "
+                f"{[len(t.turns) for t in group.trajectories]}"
+            )
         self.group, self.task, self._busy = group, task, True
         self.columns = credit_columns(group, credit, truth, rewards)
         self.decode, self._new_logprobs = as_decode(decode), new_logprobs
