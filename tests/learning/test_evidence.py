@@ -9,6 +9,7 @@ import pytest
 from workbench.counterfactuals import Cost, Rerolls
 from workbench.credit import reroll_advantage, turn_gae
 from workbench.learning import RLConfig, TrainConfig, train
+from workbench.learning.loop import require_credit
 from workbench.process_rewards import Critic
 from workbench.records import TurnValue
 from workbench.rewards import RewardDesign, totals
@@ -155,3 +156,10 @@ def test_a_critic_begins_anew_in_each_run_and_its_run_cannot_be_resumed(
     assert versions[0] == versions[1] and critic.model is None
     with pytest.raises(ValueError, match="resume: .*checkpoints hold whole, got Critic"):
         train(make_policy(), tasks, sandbox, "rl", **settings, folder=tmp_path / "one", resume=True)
+
+
+def test_a_scheme_without_what_it_reads_is_refused_before_an_empty_update():
+    unknown, known = np.full(3, np.nan), np.array([np.nan, 0.0])
+    with pytest.raises(ValueError, match="got nan for every turn.*evidence=Rerolls"):
+        require_credit([[unknown, unknown], [unknown]])
+    require_credit([[unknown, known], [unknown]])

@@ -49,6 +49,8 @@ def test_a_component_reads_the_stored_scores_and_nothing_else(make_trajectory, t
     assert pickle.loads(pickle.dumps(prm_score("last"))) == prm_score("last")
     with pytest.raises(ValueError, match="needs the collector 'turn_scores'"):
         prm_score("min")(attempt, task)
+    broken = replace(scored.verdict, status="sandbox_error")
+    assert prm_score("min")(replace(scored, verdict=broken), task) is None
 
 
 def test_scores_survive_storage_and_can_be_remixed(make_trajectory, make_group, task):

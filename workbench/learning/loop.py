@@ -96,6 +96,7 @@ def improve_by_rl(
                 rl.credit(group, row, scale=rl.advantage_scale, ddof=rl.advantage_ddof)
                 for group, row in zip(groups, rewards)
             ]  # B lists of G arrays (K,); nan = left out
+            require_credit(credit)
 
             # 4. Drop groups in which no turn has an advantage: most often all attempts fared alike.
             if rl.tied_groups == "drop":
@@ -172,6 +173,17 @@ def require_judged(groups: Sequence[Group], rewards: np.ndarray) -> None:
             f"expected rewards, got none: not one of {len(verdicts)} attempts could be judged "
             f"(most verdicts: {found!r}, sandbox {verdicts[0].sandbox!r}). The policy is as before "
             "this iteration; try sandbox.guarantees(), then train(..., resume=True)"
+        )
+
+
+def require_credit(credit: Sequence[Sequence[np.ndarray]]) -> None:
+    """Raise ValueError if a scheme gave no turn a number although attempts were judged: what it
+    reads was not found out about these groups, and every update would be empty."""
+    if all(np.isnan(numbers).all() for row in credit for numbers in row):
+        raise ValueError(
+            "credit: expected numbers, got nan for every turn of every attempt; give the scheme "
+            "what it needs, such as RLConfig(evidence=Rerolls(4), credit=reroll_advantage), "
+            "whose values stand before each turn"
         )
 
 

@@ -15,7 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.counterfactuals import exact_turn_values, planted_policy, reroll
+from workbench.counterfactuals import (
+    exact_turn_values,
+    planted_policy,
+    reroll,
+    reroll_many,
+)
 from workbench.episodes import rollout, rollout_many
 from workbench.learning.provenance import describe_config
 from workbench.policies import CausalLMPolicy, open_policy
@@ -132,10 +137,8 @@ def fitted_models(
     how = sizes.prepare
     models = {"outcome": fitted(shared, policy, seed, how, sandbox)}
     groups, tasks = attempts(policy, seed, how, sandbox)
-    some = [
-        reroll(policy, group, task, sandbox, 8, seed)[0]
-        for group, task in zip(groups[: sizes.num_mc], tasks)
-    ]
+    few = slice(sizes.num_mc)
+    some, _ = reroll_many(policy, groups[few], tasks[few], sandbox, 8, seed)
     sources = {
         "execution": (groups, execution_labels(groups, tasks, sandbox), how.fit),
         "soft": (some, value_labels(some, tasks), sizes.fit_mc),
@@ -159,11 +162,8 @@ def measured(
     """Attempts of one policy with the values they have if the other one goes on, and the tasks."""
     tasks = load_tasks("bugfix", split, num_tasks)
     groups = rollout_many(sampled_by, tasks, sandbox, n=4, seed=seed + 1000)
-    options = dict(num_rerolls=sizes.num_rerolls, seed=seed)
-    return [
-        reroll(continued_by, group, task, sandbox, **options)[0]
-        for group, task in zip(groups, tasks)
-    ], tasks
+    known, _ = reroll_many(continued_by, groups, tasks, sandbox, sizes.num_rerolls, seed)
+    return known, tasks
 
 
 def label_noise(seed: int, sizes: Sizes, sandbox: Sandbox) -> dict[str, float]:

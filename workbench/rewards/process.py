@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from workbench.records import Task, Trajectory
+from workbench.records import UNSCORABLE, Task, Trajectory
 from workbench.rewards.components import Component, configured, evidence
 
 _SURE = 1e-6
@@ -61,11 +61,14 @@ def aggregate(scores: Sequence[float] | np.ndarray, how: str = "min") -> float:
 def prm_score(how: str = "min") -> Component:
     """Component: the scores of the attempt's turns as one number, a way of `AGGREGATIONS`.
 
-    It is what a model believes, not what is true; paid for alone it will be gamed. Raises
-    ValueError if the attempt was not scored.
+    It is what a model believes, not what is true; paid for alone it will be gamed. None if the
+    verdict is ours to blame: its turns saw a broken sandbox. Raises ValueError if the attempt was
+    not scored.
     """
 
-    def component(trajectory: Trajectory, task: Task) -> float:
+    def component(trajectory: Trajectory, task: Task) -> float | None:
+        if trajectory.verdict.status in UNSCORABLE:
+            return None
         return aggregate(evidence(trajectory, "turn_scores", "turn_scores", "prm_score"), how)
 
     aggregate([0.5], how)  # complain now, not at the first attempt
