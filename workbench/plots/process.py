@@ -126,7 +126,8 @@ def _draw_seeds(axes, values: np.ndarray, words: str, colour: str, line: str) ->
     smooth = np.array([np.convolve(v, np.ones(width) / width, "valid") for v in values])
     xs = np.arange(smooth.shape[1]) + (width - 1) / 2
     means = [mean_interval(column) for column in smooth.T]
-    axes.plot(xs, [m.estimate for m in means], line, color=colour, lw=2, label=words)
+    dot = "o" if len(xs) == 1 else None  # a line of one point would not be seen
+    axes.plot(xs, [m.estimate for m in means], line, marker=dot, color=colour, lw=2, label=words)
     if len(values) > 1:
         low, high = ([getattr(m, end) for m in means] for end in ("low", "high"))
         axes.fill_between(xs, low, high, color=colour, alpha=0.15, lw=0)
