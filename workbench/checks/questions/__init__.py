@@ -10,6 +10,7 @@ from __future__ import annotations
 from workbench.checks import memory
 from workbench.checks.questions import (
     credit_assignment,
+    lora_single_turn,
     process_reward_models,
     reward_design,
     unit_tests_as_reward,
@@ -23,6 +24,7 @@ QUESTIONS: tuple[Question, ...] = (
     *reward_design.QUESTIONS,
     *credit_assignment.QUESTIONS,
     *process_reward_models.QUESTIONS,
+    *lora_single_turn.QUESTIONS,
 )
 """Every prediction and exercise, notebook by notebook."""
 
