@@ -10,6 +10,7 @@ from __future__ import annotations
 from workbench.checks import memory
 from workbench.checks.questions import (
     credit_assignment,
+    lora_multi_turn,
     lora_single_turn,
     process_reward_models,
     reward_design,
@@ -25,6 +26,7 @@ QUESTIONS: tuple[Question, ...] = (
     *credit_assignment.QUESTIONS,
     *process_reward_models.QUESTIONS,
     *lora_single_turn.QUESTIONS,
+    *lora_multi_turn.QUESTIONS,
 )
 """Every prediction and exercise, notebook by notebook."""
 
