@@ -154,9 +154,7 @@ class DockerExec:
         tag = image.ensure(self._client)
         self._python = self._client.inspect_image(tag)["Config"]["Entrypoint"][0]
         wait = [self._python, "-c", "import time; time.sleep(3600)"]
-        settings = self._client.create_host_config(
-            network_mode="none", init=True, auto_remove=True
-        )
+        settings = self._client.create_host_config(network_mode="none", init=True, auto_remove=True)
         self._container = self._client.create_container(
             tag, entrypoint=wait, host_config=settings, labels={engine.LABEL: engine.owner()}
         )["Id"]

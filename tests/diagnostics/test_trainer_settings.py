@@ -31,6 +31,16 @@ def test_a_string_that_the_template_has_rendered_is_none(make_trainer):
     assert names(make_trainer(_by_text, dataset=rows)) == ()
 
 
+def test_the_strings_that_a_rollout_function_gets_are_its_own_business(make_trainer, functions):
+    from workbench.adapters import as_dataset
+
+    def rollouts(prompts, trainer):
+        raise NotImplementedError
+
+    trainer = make_trainer(_by_text, dataset=as_dataset(functions), rollout_func=rollouts)
+    assert names(trainer) == ()
+
+
 def _by_text(completions, **_):
     return [1.0 / (1 + len(text)) for text in completions]
 

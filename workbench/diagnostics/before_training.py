@@ -31,6 +31,8 @@ from workbench.diagnostics.thresholds import LORA_LR, NUM_ROWS_COMPARED, TOKENS_
 )
 def string_prompt(case: TrainerCase) -> str | None:
     """A model with a chat template is given prompts as plain strings."""
+    if case.trainer.rollout_func is not None:
+        raise CannotTell("the rollout function renders its prompts itself")
     row = next(iter(case.trainer.train_dataset), {})
     prompt = row.get("prompt")
     if not isinstance(prompt, str) or not getattr(case.tokenizer, "chat_template", None):

@@ -10,6 +10,8 @@ from __future__ import annotations
 from workbench.checks import memory
 from workbench.checks.questions import (
     credit_assignment,
+    lora_multi_turn,
+    lora_single_turn,
     process_reward_models,
     reward_design,
     unit_tests_as_reward,
@@ -23,6 +25,8 @@ QUESTIONS: tuple[Question, ...] = (
     *reward_design.QUESTIONS,
     *credit_assignment.QUESTIONS,
     *process_reward_models.QUESTIONS,
+    *lora_single_turn.QUESTIONS,
+    *lora_multi_turn.QUESTIONS,
 )
 """Every prediction and exercise, notebook by notebook."""
 
