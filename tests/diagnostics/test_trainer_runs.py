@@ -240,3 +240,9 @@ def test_an_engine_that_scores_otherwise(make_trainer):
 
 def _callback(trainer):
     return next(c for c in trainer.callback_handler.callbacks if isinstance(c, DoctorCallback))
+
+
+def test_a_batch_without_a_token_that_learns_is_not_compared():
+    zeros = torch.zeros(2, 3)
+    inputs = {"sampling_per_token_logps": zeros, "completion_mask": zeros + 1, "tool_mask": zeros}
+    assert object.__new__(DoctorCallback)._compare(inputs) == (None, None)

@@ -123,6 +123,8 @@ class DoctorCallback(TrainerCallback):
         mask = inputs["completion_mask"]
         if "tool_mask" in inputs:
             mask = mask * inputs["tool_mask"]
+        if not mask.any():  # every group is tied and was dropped: nothing was compared
+            return None, None
 
         def gap() -> float:
             scored = self._score(inputs)
