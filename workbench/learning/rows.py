@@ -194,6 +194,7 @@ class Stopwatch:
     """Adds up the seconds of one row: `with watch.sampling(sandbox): ...`, `watch.seconds()`."""
 
     start: float = field(default_factory=time.perf_counter)
+    start_cpu: float = field(default_factory=time.process_time)
     spent: dict[str, float] = field(default_factory=dict)
 
     @contextmanager

@@ -25,7 +25,13 @@ from workbench.learning import TrainConfig
 from workbench.learning.checkpoint import derive_seed
 from workbench.learning.loop import as_logged
 from workbench.learning.provenance import describe_run
-from workbench.learning.rows import IterationRow, evaluation_row, rollout_stats
+from workbench.learning.rows import (
+    IterationRow,
+    Seconds,
+    Stopwatch,
+    evaluation_row,
+    rollout_stats,
+)
 from workbench.learning.update import UpdateStats
 from workbench.policies import CausalLMPolicy
 from workbench.records import Task
@@ -94,6 +100,16 @@ class RunLogCallback(TrainerCallback):
             self._evaluate("base", 0)
         self._log.set_status("running")
 
+    def on_step_begin(self, args, state, control, **_):
+        """The clock of an optimiser step; the first of an iteration samples before it updates."""
+        self._step = Stopwatch()
+        if not self._updates:
+            self._first, self._steps = self._step, np.zeros(2)
+
+    def on_step_end(self, args, state, control, **_):
+        """What the step took is added up."""
+        self._steps += _since(self._step)
+
     def on_log(self, args, state, control, *, logs, **_):
         """Note one optimiser step; of the iteration's last one, write the row and the groups."""
         if "grad_norm" not in logs or not state.is_world_process_zero:
@@ -130,7 +146,7 @@ class RunLogCallback(TrainerCallback):
             num_iterations=self._num_iterations,
             policy_version=rolled.policy_version,
             rollouts=rollout_stats(groups, rolled.totals, solved, num_tied=rolled.num_tied),
-            seconds=rolled.watch.seconds(),
+            seconds=self._seconds(rolled.watch),
             updates=tuple(self._updates),
             lr=self._lr,
             extra=rolled.extra,
@@ -141,6 +157,24 @@ class RunLogCallback(TrainerCallback):
         )
         self._log.append_metrics(row.flat() | {"num_policy_tokens": _num_learned(rolled)})
         self._updates = []
+
+    def _seconds(self, watch: Stopwatch) -> Seconds:
+        """Where the iteration's time went. Sampling is all that came before its attempts were paid,
+        TRL's own generation too; the rest of its optimiser steps is updating."""
+        paid = watch.seconds()
+        before = np.array(
+            [watch.start - self._first.start, watch.start_cpu - self._first.start_cpu]
+        )
+        sampling = before + (paid.sampling_wall, paid.sampling_cpu)
+        updating = self._steps - sampling
+        return dataclasses.replace(
+            paid,
+            wall=self._first.seconds().wall,
+            sampling_wall=float(sampling[0]),
+            sampling_cpu=float(sampling[1]),
+            update_wall=float(updating[0]),
+            update_cpu=float(updating[1]),
+        )
 
     def _evaluate(self, stage: str, iteration: int) -> None:
         if not self._dev:
@@ -167,6 +201,11 @@ class RunLogCallback(TrainerCallback):
             *(args.seed, self._dev),
         )
         return run | {"trl": {"version": importlib.metadata.version("trl"), "args": _told(args)}}
+
+
+def _since(watch: Stopwatch) -> np.ndarray:
+    """(2,) wall and CPU seconds since the watch was made."""
+    return np.array([time.perf_counter() - watch.start, time.process_time() - watch.start_cpu])
 
 
 def updates_per_generation(args: GRPOConfig) -> int:

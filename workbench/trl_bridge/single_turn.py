@@ -81,7 +81,8 @@ class SingleTurn:
         Raises ValueError if the trainer's groups are not of `rl.group_size`.
         """
         watch = Stopwatch()
-        paid = self._score(task_id=task_id, trainer_state=trainer_state, **call)
+        with watch.sampling(self.sandbox):
+            paid = self._score(task_id=task_id, trainer_state=trainer_state, **call)
         self.last = self._rolled(task_id, trainer_state.global_step, watch)
         return paid
 
