@@ -114,7 +114,9 @@ try:
 except Begun:
     print("the run has stopped")
 """
-"""A cell that compares arms, left as soon as one of them has finished an iteration."""
+"""A cell that compares arms, left as soon as one of them has finished an iteration; or one that
+trains several times by a function of its own, left when the first training has begun."""
+LEFT = re.compile(r"compare\(arms|^    training = train\(", re.MULTILINE)
 
 ONE_ITERATION = """
 from transformers import TrainerCallback
@@ -140,10 +142,11 @@ def test_a_notebook_begins_its_full_size_and_can_be_stopped(path, tmp_path, monk
     places = [i for i, cell in enumerate(notebook.cells) if "run = train(" in cell.source]
     for place in reversed(places):
         notebook.cells.insert(place + 1, nbformat.v4.new_code_cell("run.stop()"))
-    compared = [i for i, cell in enumerate(notebook.cells) if "compare(arms" in cell.source]
+    compared = [i for i, cell in enumerate(notebook.cells) if LEFT.search(cell.source)]
     for place in compared[:1]:
         cell = notebook.cells[place]
         source = cell.source.replace("on_progress=tell", "on_progress=begun")
+        source = source.replace("training.wait()", "training.stop()\n    raise Begun")
         cell.source = BEGUN.format(textwrap.indent(source, "    "))
         del notebook.cells[place + 1 :]
     through_trl = [c for c in notebook.cells if c.source.endswith("trainer.train();")]
