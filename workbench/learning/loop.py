@@ -92,20 +92,12 @@ def improve_by_rl(
             require_judged(groups, rewards)
 
             # 3. Credit: each attempt against the others at its task, a number a turn.
-            credit = [
-                rl.credit(group, row, scale=rl.advantage_scale, ddof=rl.advantage_ddof)
-                for group, row in zip(groups, rewards)
-            ]  # B lists of G arrays (K,); nan = left out
-            require_credit(credit)
+            credit = credit_turns(groups, rewards, rl)  # B lists of G arrays (K,); nan = left out
 
-            # 4. Drop groups in which no turn has an advantage: most often all attempts fared alike.
-            if rl.tied_groups == "drop":
-                credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
-
-            # 5. Pack: ids and logprobs as sampled, the mask made while they are placed.
+            # 4. Pack: ids and logprobs as sampled, the mask made while they are placed.
             batch = pack(groups, credit)
 
-            # 6. Update: a few steps on the same rollouts; the clip keeps them small.
+            # 5. Update: a few steps on the same rollouts; the clip keeps them small.
             updates = []
             rng = np.random.default_rng(own_seed("minibatches"))
             lr = set_learning_rate(optimiser, rl, iteration / rl.iterations)
@@ -126,7 +118,7 @@ def improve_by_rl(
                     )
                     updates.append(stats)
 
-            # 7. Log: everything above can be made again from what is written here.
+            # 6. Log: everything above can be made again from what is written here.
             solved = totals(SOLVED.score_groups(groups, chosen))
             rollouts = rollout_stats(groups, rewards, solved, num_tied=int(tied(rewards).sum()))
             row = IterationRow(
@@ -149,6 +141,20 @@ def improve_by_rl(
                 advantages=tuple(tuple(map(as_logged, row)) for row in credit),
             )
             journal.completed(row.flat(), Place("rl", iteration + 1), stored)
+
+
+def credit_turns(
+    groups: Sequence[Group], rewards: np.ndarray, rl: RLConfig
+) -> list[list[np.ndarray]]:
+    """B lists of G arrays (K,): what the scheme says of each turn; nan = left out, and with
+    tied_groups="drop" a group in which no turn has an advantage is: most often all attempts fared
+    alike. Raises ValueError if the scheme gave no turn a number."""
+    options = dict(scale=rl.advantage_scale, ddof=rl.advantage_ddof)
+    credit = [rl.credit(group, row, **options) for group, row in zip(groups, rewards)]
+    require_credit(credit)
+    if rl.tied_groups == "drop":
+        credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
+    return credit
 
 
 def teaches(credit: Sequence[np.ndarray]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.counterfactuals import Cost
 from workbench.credit import tied
 from workbench.learning import RLConfig
-from workbench.learning.loop import require_credit, require_judged, teaches
+from workbench.learning.loop import credit_turns, require_judged
 from workbench.learning.rows import Stopwatch
 from workbench.records import Group, RewardBreakdown, Task
 from workbench.rewards import RewardDesign, totals
@@ -60,9 +60,5 @@ def credited(
     breakdowns = design.score_groups(groups, tasks)
     rewards = totals(breakdowns)
     require_judged(groups, rewards)
-    options = dict(scale=rl.advantage_scale, ddof=rl.advantage_ddof)
-    credit = [rl.credit(group, row, **options) for group, row in zip(groups, rewards)]
-    require_credit(credit)
-    if rl.tied_groups == "drop":
-        credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
+    credit = credit_turns(groups, rewards, rl)
     return tuple(map(tuple, breakdowns)), tuple(map(tuple, credit))
