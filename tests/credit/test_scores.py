@@ -11,8 +11,11 @@ from workbench.credit import score_changes, score_sums, turn_scores
 @pytest.fixture
 def scored(by_hand):
     """Two attempts of three and two turns, with scores."""
-    group = by_hand.of_lengths(3, 2)
-    given = ((0.2, 0.5, 0.9), (0.4, 0.1))
+    return with_scores(by_hand.of_lengths(3, 2), (0.2, 0.5, 0.9), (0.4, 0.1))
+
+
+def with_scores(group, *given):
+    """The group, each attempt with the scores of its turns."""
     return replace(
         group,
         trajectories=tuple(
@@ -23,16 +26,16 @@ def scored(by_hand):
 
 
 def test_changes_are_a_potential_and_sum_to_reward_minus_the_start(scored):
-    first, second = score_changes(scored, [1.0, 0.0], lam=0.0)  # the start is (0.2 + 0.4) / 2
-    assert np.allclose(first, [0.2 - 0.3, 0.5 - 0.2, 1.0 - 0.5])
-    assert np.allclose(second, [0.4 - 0.3, 0.0 - 0.4])
-    assert [first.sum(), second.sum()] == pytest.approx([0.7, -0.3])
+    first, second = score_changes(scored, [1.0, 0.0], lam=0.0)  # the other is where each starts
+    assert np.allclose(first, [0.2 - 0.4, 0.5 - 0.2, 1.0 - 0.5])
+    assert np.allclose(second, [0.4 - 0.2, 0.0 - 0.4])
+    assert [first.sum(), second.sum()] == pytest.approx([0.6, -0.2])
 
 
 def test_from_a_turn_on_they_come_to_the_reward_minus_the_score_before_it(scored):
     first, second = score_changes(scored, [1.0, 0.0])
-    assert np.allclose(first, [1 - 0.3, 1 - 0.2, 1 - 0.5])
-    assert np.allclose(second, [0 - 0.3, 0 - 0.4])
+    assert np.allclose(first, [1 - 0.4, 1 - 0.2, 1 - 0.5])
+    assert np.allclose(second, [0 - 0.2, 0 - 0.4])
 
 
 def test_talking_the_score_up_pays_a_turn_only_where_it_gets_its_own_change_alone(scored):
@@ -77,7 +80,7 @@ def test_scaled_by_the_spread_of_the_attempts(scored):
     plain, scaled = (
         score_changes(scored, [1.0, 0.0], lam=0.0, scale=s) for s in ("none", "std")
     )
-    squares = [(0.01 + 0.09 + 0.25) / 3, (0.01 + 0.16) / 2]
+    squares = [(0.04 + 0.09 + 0.25) / 3, (0.04 + 0.16) / 2]
     spread = np.sqrt(sum(squares) / 1) + 1e-4
     assert np.allclose(np.concatenate(scaled), np.concatenate(plain) / spread)
 
@@ -85,19 +88,27 @@ def test_scaled_by_the_spread_of_the_attempts(scored):
 def test_an_attempt_that_could_not_be_judged_has_no_credit(scored):
     first, second = score_changes(scored, [np.nan, 0.0], scale="std")
     assert np.isnan(first).all() and np.isfinite(second).all()
-    _, alone = score_changes(scored, [np.nan, 0.0])  # compared with its own 0.4, not with 0.3
+    _, alone = score_changes(scored, [np.nan, 0.0])  # compared with its own 0.4, not with 0.2
     assert np.allclose(alone, [0 - 0.4, 0 - 0.4])
     assert all(np.isnan(c).all() for c in score_changes(scored, [np.nan, np.nan]))
 
 
-def test_the_first_turn_is_compared_with_a_share_of_its_own_score(scored):
-    """So on average its gradient is short of what it says by a G-th of its own score."""
+def test_the_first_turn_is_not_compared_with_its_own_score(scored):
+    """Else a turn that lifts its score would be charged for it, whatever comes of it."""
     first = scored.trajectories[0]
     evidence = replace(first.evidence, turn_scores=(0.6, 0.5, 0.9))
     attempts = (replace(first, evidence=evidence), scored.trajectories[1])
     raised = replace(scored, trajectories=attempts)
-    before, after = (score_changes(group, [1.0, 0.0])[0][0] for group in (scored, raised))
-    assert after - before == pytest.approx(-(0.6 - 0.2) / 2)
+    credit = score_changes(raised, [1.0, 0.0])
+    assert credit[0][0] == pytest.approx(1.0 - 0.4) and credit[1][0] == pytest.approx(0.0 - 0.6)
+
+
+def test_three_attempts_start_from_the_mean_of_the_other_two(by_hand):
+    group = with_scores(by_hand.of_lengths(1, 1, 1), (0.2,), (0.4,), (0.9,))
+    credit = np.concatenate(score_changes(group, [1.0, 0.0, 0.5]))
+    assert np.allclose(credit, [1.0 - 0.65, 0.0 - 0.55, 0.5 - 0.3])
+    credit = np.concatenate(score_changes(group, [1.0, np.nan, 0.5]))
+    assert np.allclose(credit, [1.0 - 0.9, np.nan, 0.5 - 0.2], equal_nan=True)
 
 
 def test_attempts_without_scores_are_refused(by_hand):
@@ -106,5 +117,8 @@ def test_attempts_without_scores_are_refused(by_hand):
         score_changes(group, [1.0, 0.0])
     with pytest.raises(ValueError, match="expected scores of the turns"):
         turn_scores(group.trajectories[0])
+
+
+def test_an_unknown_scale_is_refused(scored):
     with pytest.raises(ValueError, match='expected "std" or "none"'):
-        score_changes(group, [1.0, 0.0], scale="mean")
+        score_changes(scored, [1.0, 0.0], scale="mean")

@@ -43,7 +43,8 @@ def test_each_run_has_one_of_its_own(policy, groups, task, sandbox):
     fresh = critic.fresh()
     assert fresh == critic and fresh is not critic
     assert expected(fresh(policy, groups, [task], sandbox, seed=0)[0]) == [0.5] * 4
-    assert repr(critic) == f"Critic(fitting={QUICK!r})"
+    assert repr(critic) == f"Critic(fitting={QUICK!r}, turn_rewards=None)"
+    assert Critic(turn_rewards=first_turn_pays).fresh().turn_rewards is first_turn_pays
 
 
 def test_a_reward_below_nothing_counts_as_nothing(policy, groups, task, sandbox):
@@ -63,6 +64,22 @@ def lost(trajectory, task):
 def nobody_knows(trajectory, task):
     """Component: cannot be judged."""
     return None
+
+
+def first_turn_pays(trajectory):
+    """Half a point on the first turn, nothing later."""
+    return [0.5] + [0.0] * (len(trajectory.turns) - 1)
+
+
+def test_what_turns_earn_is_expected_until_it_has_been_earned(policy, groups, task, sandbox):
+    """Nobody solves it for a reward: before the first turn 0.5 is to come, afterwards nothing."""
+    nothing = RewardDesign(solved=(all_pass("hidden"), 0.0))
+    critic = Critic(QUICK, turn_rewards=first_turn_pays)
+    for number in range(30):
+        known, _ = critic(policy, groups, [task], sandbox, seed=number, reward=nothing)
+    start, after_good, same_start, after_bad = expected(known)
+    assert start == same_start == pytest.approx(0.5, abs=0.2)
+    assert after_good < 0.05 and after_bad < 0.05
 
 
 def test_what_nobody_could_judge_teaches_nothing(policy, groups, task, sandbox):

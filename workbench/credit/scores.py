@@ -46,20 +46,17 @@ def score_changes(
 ) -> list[np.ndarray]:
     """The score as a potential: a turn is paid for what changes in it, and at the end the reward.
 
-    The first turn is compared with the mean score after the first turns of the group's judged
-    attempts (its own among them), the last one gets the reward minus the score before it. So the
-    changes of an attempt sum to its reward minus that mean, whatever the model says in between.
+    The first turn is compared with the mean score after the first turns of the group's other judged
+    attempts (with its own if there are none), the last one gets the reward minus the score before
+    it. So the changes of an attempt sum to its reward minus that mean, whatever the model says in
+    between.
 
     Args:
         lam: 1 = a turn gets all changes from itself on, which come to the reward minus the score
             before it: the score is a baseline, and however wrong it is, the gradient is right on
-            average, but for the first turn: of G attempts its own score is a G-th of what it is
-            compared with. 0 = a turn gets its own change alone: less noise where the model is
-            right, but the turn that talks the score up is paid, and another is charged when it
-            falls.
-        scale: "std" divides all by the spread of the attempts' root mean square credit, so that an
-            attempt with many turns weighs no more; "none" leaves units of reward.
-        ddof, eps: of that spread.
+            average. 0 = a turn gets its own change alone: less noise where the model is right, but
+            the turn that talks the score up is paid, and another is charged when it falls.
+        scale, ddof, eps: as in `turns.over_spread`; "none" leaves units of reward.
     Returns:
         G arrays of shape (K,), NaN where the reward is.
     Raises:
@@ -67,18 +64,11 @@ def score_changes(
     Source: Ng et al. 1999, theorem 1, with scores for the potential; lam as in Schulman et al.
         2015 (arXiv:1506.02438).
     """
-    if scale not in ("std", "none"):
-        raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
+    rewards = checked_rewards(group, rewards)
     scores = [turn_scores(trajectory) for trajectory in group.trajectories]
-    judged = [s[0] for s, r in zip(scores, checked_rewards(group, rewards)) if not np.isnan(r)]
-    start = float(np.mean(judged)) if judged else 0.0  # with nobody judged all credit is NaN
-    before = [np.concatenate([[start], s[:-1]]) for s in scores]
-    credit = turn_gae(group, rewards, values=before, lam=lam)
-    squares = [np.mean(np.square(c)) for c in credit if not np.isnan(c).any()]
-    if scale == "none" or not squares:
-        return credit
-    spread = np.sqrt(sum(squares) / max(len(squares) - ddof, 1))
-    return [c / (spread + eps) for c in credit]
+    starts = _mean_of_others(np.where(np.isnan(rewards), np.nan, [s[0] for s in scores]))
+    before = [np.append(start, s[:-1]) for start, s in zip(starts, scores)]
+    return turn_gae(group, rewards, values=before, lam=lam, scale=scale, ddof=ddof, eps=eps)
 
 
 def score_sums(
@@ -96,3 +86,9 @@ def score_sums(
     """
     options = dict(scale=scale, ddof=ddof, eps=eps)
     return return_to_go(group, rewards, turn_rewards=turn_scores, **options)
+
+
+def _mean_of_others(numbers: np.ndarray) -> np.ndarray:
+    """(G,) to (G,): the mean of the others, NaN left out; of one that is alone, itself."""
+    count = np.sum(~np.isnan(numbers))
+    return (np.nansum(numbers) - numbers) / (count - 1) if count > 1 else numbers

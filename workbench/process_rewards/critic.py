@@ -11,20 +11,21 @@ critic learns would move the policy).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.counterfactuals import Cost
 from workbench.counterfactuals.cost import CpuMeter
+from workbench.credit import discounted_returns
+from workbench.credit.turns import TurnRewards, rewards_of_turns
 from workbench.episodes import RolloutStopped
 from workbench.evaluation import SOLVED
 from workbench.process_rewards.fitting import FitConfig, fit
-from workbench.process_rewards.labels import outcome_labels
 from workbench.process_rewards.model import TurnModel
 from workbench.records import Group, Task
-from workbench.rewards import RewardDesign
+from workbench.rewards import RewardDesign, totals
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
@@ -42,13 +43,16 @@ class Critic:
 
     fitting: FitConfig = field(default_factory=lambda: FitConfig(epochs=1))
     """How it is fitted in each iteration."""
+    turn_rewards: TurnRewards | None = None
+    """What turns earn by themselves: the same that the scheme is given, else its values are of
+    something else."""
 
     def __post_init__(self) -> None:
         self.model: TurnModel | None = None  # made when the first policy is met
 
     def fresh(self) -> Critic:
         """One with these settings that has learned nothing."""
-        return Critic(self.fitting)
+        return replace(self)
 
     def __call__(
         self,
@@ -64,9 +68,9 @@ class Critic:
     ) -> tuple[list[Group], Cost]:
         """The groups with what it predicts before each turn; then it learns what came of them.
 
-        What it learns are rewards cut to [0, 1]: a penalty below 0 counts as nothing earned, and a
-        design should pay 1 at most. It knows of no rewards on the way: what a scheme's
-        `turn_rewards` add is in none of its values.
+        What it learns is what was still to be earned: the turns' own rewards from there on, and the
+        attempt's. It is cut to [0, 1]: less than 0 counts as nothing earned, and all together
+        should be 1 at most.
 
         Raises RolloutStopped if `stop` returns True before it learns.
         """
@@ -76,10 +80,9 @@ class Critic:
         known = self.model.annotate(groups)
         if stop is not None and stop():
             raise RolloutStopped(f"a critic had read {len(groups)} groups")
-        labels = [
-            [np.clip(numbers, 0.0, 1.0) for numbers in row]
-            for row in outcome_labels(groups, tasks, reward=reward)
-        ]
+        rewards = totals(reward.score_groups(groups, tasks))
+        earned = [rewards_of_turns(g, r, self.turn_rewards) for g, r in zip(groups, rewards)]
+        labels = [[np.clip(discounted_returns(e), 0.0, 1.0) for e in some] for some in earned]
         if not all(np.isnan(numbers).all() for row in labels for numbers in row):
             fit(self.model, groups, labels, self.fitting, seed=seed % 2**32)
         return known, Cost(cpu_s=meter.seconds())
