@@ -144,9 +144,7 @@ def job(order: Order, seed: int, policy_hash: str) -> Job:
     )  # fmt: skip
 
 
-def run_seed(
-    seed: int, folder: Path, shared: Path, policy: str, sizes: Sizes
-) -> dict[str, Any]:
+def run_seed(seed: int, folder: Path, shared: Path, policy: str, sizes: Sizes) -> dict[str, Any]:
     """Train every arm from the same policy and model; what was paid, and what was solved."""
     unseen = load_tasks("bugfix", "test", sizes.num_test)
     with open_sandbox("auto") as sandbox:

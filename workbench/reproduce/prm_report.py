@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench import plots
-from workbench.reproduce.report import over_seeds, percent, table
+from workbench.reproduce.report import number, over_seeds, percent, table
 from workbench.stats import Interval
 
 NUMBERS = {
@@ -83,17 +83,20 @@ def known_over_seeds(rows: Sequence[Mapping[str, Any]], *path: str) -> Interval:
 
 
 def told(found: Mapping[str, Any]) -> str:
-    """The tables."""
+    """The tables: means over seeds with 95 % t intervals."""
     noise, halving = found["noise"], found["halving"]
     return "\n\n".join(
         (
-            _reliability_table(found["models"]),
-            f"Monte-Carlo labels (8 re-rolls) against exact values: error {_short(noise['rmse'])}, "
-            f"by the formula {_short(noise['rmse_by_formula'])}; bias {_short(noise['bias'])}; "
-            f"hard labels that miss a chance {_short(noise['missed'])}, by the formula "
-            f"{_short(noise['missed_by_formula'])}",
-            f"first errors by halving: {_short(halving['asked'])} beginnings asked about, not "
-            f"{_short(halving['turns'])}; right for {_short(halving['agrees'])} of the attempts",
+            "attempts of the policy the models were fitted to",
+            _reliability_table(found["models"], "own"),
+            "attempts of the base policy",
+            _reliability_table(found["models"], "other"),
+            f"Monte-Carlo labels (8 re-rolls) against exact values: error {number(noise['rmse'])}, "
+            f"by the formula {number(noise['rmse_by_formula'])}; bias {number(noise['bias'])}; "
+            f"hard labels that miss a chance {number(noise['missed'])}, by the formula "
+            f"{number(noise['missed_by_formula'])}",
+            f"first errors by halving: {number(halving['asked'])} beginnings asked about, not "
+            f"{number(halving['turns'])}; right for {number(halving['agrees'])} of the attempts",
             _choosing_table(found["choosing"]),
             _probe_table(found["probes"]),
         )
@@ -129,21 +132,11 @@ def pooled(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[SimpleNamespac
     return merged
 
 
-def _short(interval: Interval) -> str:
-    return f"{interval.estimate:.3f}"
-
-
-def _reliability_table(models: Mapping[str, Any]) -> str:
-    lines = [["fitted to", "attempts of", *NUMBERS.values()]]
-    for name, places in models.items():
-        for at, numbers in places.items():
-            whose = "its policy" if at == "own" else "the base"
-            lines.append([name, whose, *(_short(numbers[n]) for n in NUMBERS)])
-    own = models["outcome"]["own"]["auroc_dead"]
-    return table(lines) + (
-        f"\nmeans over seeds; AUROC dead of the first row with its 95 % t interval: "
-        f"{own.estimate:.3f} [{own.low:.3f}, {own.high:.3f}]"
-    )
+def _reliability_table(models: Mapping[str, Any], at: str) -> str:
+    lines = [["fitted to", *models]]
+    for name, title in NUMBERS.items():
+        lines.append([title, *(number(places[at][name]) for places in models.values())])
+    return table(lines)
 
 
 def _choosing_table(choosing: Mapping[str, Sequence[Interval]]) -> str:
@@ -157,5 +150,5 @@ def _probe_table(probes: Mapping[str, Mapping[str, Interval]]) -> str:
     ways = list(next(iter(probes.values())))
     lines = [["gained by padding", *ways]]
     for name, gains in probes.items():
-        lines.append([name, *(f"{gains[how].estimate:+.3f}" for how in ways)])
+        lines.append([name, *(number(gains[how]) for how in ways)])
     return table(lines)
