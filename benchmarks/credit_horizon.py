@@ -18,6 +18,8 @@ score is the mean height of its learning curve, solve rate over rollouts: mean o
 Student's 95 % interval, and the difference to `broadcast` seed by seed; * marks one whose interval
 leaves out 0.
 
+    deletion  an attempt is played again without each of its turns but the one that hands in;
+              "of every turn": without that one, too, and replays, which sample nothing, are free
     exact     the true advantage, for nothing: no scheme can know more
     critic    a table: for each state of a ticket the mean of what followed in the iterations
               before; an ideal one, as it has nothing to generalise and knows how many tickets are
@@ -36,8 +38,10 @@ import numpy as np
 from workbench import load_tasks, open_sandbox
 from workbench.counterfactuals import Episode, World, explore
 from workbench.counterfactuals.planted import WHEN_GREEN, moves
+from workbench.counterfactuals.world import ENDS
 from workbench.credit import (
     broadcast,
+    deletion,
     gigpo,
     reroll_advantage,
     return_to_go,
@@ -45,7 +49,7 @@ from workbench.credit import (
     shaping_rewards,
     turn_gae,
 )
-from workbench.records import Group, Trajectory, TurnValue
+from workbench.records import Group, SubsetValue, Trajectory, TurnValue
 from workbench.stats import mean_interval
 
 RATES = {"repair": 1.2, "spoil": 0.3, "run": 0.6, "reword": 0.6, "submit": 0.6}
@@ -63,11 +67,13 @@ class Arm:
 
     credit: Callable[..., list[np.ndarray]]
     values: str = "none"
-    """"none", "rerolls", "critic" or "exact"."""
+    """"none", "rerolls", "critic", "exact", or "replays": what is left without each turn."""
     on_the_way: bool = True
     """Whether it knows which turn earned what; else only what the session earned."""
     num_rerolls: int = 0
     group_size: int = GROUP_SIZE
+    every_turn: bool = False
+    """Replays leave out handing in as well, and cost nothing."""
 
 
 def by_tests(group, rewards, *, turn_rewards):
@@ -94,6 +100,8 @@ ARMS = {
     "critic, lambda 0.8": Arm(partial(turn_gae, lam=0.8), "critic"),
     "re-rolls x 2": replace(REROLLED, num_rerolls=2),
     "re-rolls x 4": replace(REROLLED, num_rerolls=4),
+    "deletion": Arm(deletion, "replays", on_the_way=False),
+    "deletion of every turn": Arm(deletion, "replays", on_the_way=False, every_turn=True),
     "exact": Arm(reroll_advantage, "exact"),
 }
 
@@ -133,8 +141,11 @@ class Learner:
         chances = self.chances()
         sessions = self.played(chances, rng, self.arm.group_size)
         attempts = tuple(map(self.trajectory, sessions))
-        values = self.turn_values(sessions, chances, rng)
-        group = Group(self.world.task_id, "", attempts, turn_values=values)
+        group = Group(self.world.task_id, "", attempts)
+        if self.arm.values == "replays":
+            group = replace(group, subset_values=self.subset_values(sessions))
+        elif self.arm.values != "none":
+            group = replace(group, turn_values=self.turn_values(sessions, chances, rng))
         if self.arm.on_the_way:
             credit = self.arm.credit(group, np.zeros(len(sessions)), turn_rewards=self.earned)
         else:
@@ -173,8 +184,6 @@ class Learner:
 
     def turn_values(self, sessions, chances, rng) -> tuple[TurnValue, ...]:
         """What is still to be earned before each turn, from where the arm knows it."""
-        if self.arm.values == "none":
-            return ()
         exact = self.world.values(chances, self.turns)
         known: dict[tuple[int, ...], float] = {}  # attempts that begin alike share their re-rolls
 
@@ -198,6 +207,33 @@ class Learner:
                     values.append(TurnValue(i, len(said) - 1, number, 0.0, 0, self.arm.values))
                     said += (move,)
         return tuple(values)
+
+    def subset_values(self, sessions: Sequence[Session]) -> tuple[SubsetValue, ...]:
+        """What each session earns as it was, and without each turn that may be left out. Of
+        a session the one ticket is played again, which costs its share of a rollout."""
+        values = []
+        for i, session in enumerate(sessions):
+            total = sum(ticket.reward for ticket in session)
+            everyone = tuple(range(sum(len(ticket.moves) for ticket in session)))
+            values.append(SubsetValue(i, everyone, total / self.tickets))
+            number = 0
+            for ticket in session:
+                for k, at in enumerate(zip(ticket.states, ticket.moves)):
+                    if self.arm.every_turn or self.world.next_state[at] != ENDS:
+                        again = self.replayed(ticket.moves[:k] + ticket.moves[k + 1 :])
+                        kept = everyone[:number] + everyone[number + 1 :]
+                        earned = (total - ticket.reward + again) / self.tickets
+                        values.append(SubsetValue(i, kept, earned))
+                    number += 1
+        return tuple(values)
+
+    def replayed(self, moved: Sequence[int]) -> float:
+        """What a ticket earns with these moves; paid for."""
+        self.rollouts += (not self.arm.every_turn) / self.tickets
+        state, reward = 0, 0.0
+        for move in moved:
+            reward, state = self.world.reward[state, move], self.world.next_state[state, move]
+        return float(reward)
 
     def learn_values(self, tickets: Sequence[Episode], keeps: float = 0.8) -> None:
         """The critic's table: the mean of what followed each state, older iterations counting for

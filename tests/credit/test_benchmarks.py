@@ -73,6 +73,27 @@ def test_the_height_of_a_curve_stops_at_the_budget(horizon):
     assert horizon.height(curve) == pytest.approx(0.05 + 0.3 + 0.25)
 
 
+def test_without_a_turn_a_ticket_earns_what_its_other_moves_earn(horizon, sandbox):
+    """look, repair, submit solves a ticket; without the repair it does not; without the look it
+    does. The second ticket is handed in at once."""
+    task = load_tasks("bugfix", split="train", count=1)[0]
+    world = explore(task, sandbox, list(moves(task).values()))
+    look, repair, submit = map(list(moves(task)).index, ("look", "repair", "submit"))
+
+    def played(*moved):
+        states = [0]
+        for move in moved[:-1]:
+            states.append(int(world.next_state[states[-1], move]))
+        return horizon.Episode(tuple(states), moved, float(world.reward[states[-1], moved[-1]]))
+
+    learner = horizon.Learner(world, horizon.ARMS["deletion"], list(moves(task)), 8, 2, lr=0.2)
+    values = learner.subset_values([(played(look, repair, submit), played(submit))])
+    assert [(v.kept, v.value) for v in values] == [
+        ((0, 1, 2, 3), 0.5), ((1, 2, 3), 0.5), ((0, 2, 3), 0.0)
+    ]  # fmt: skip
+    assert learner.rollouts == 2 * 0.5
+
+
 @pytest.mark.parametrize("name", ["gigpo", "critic, lambda 0.95", "re-rolls x 2", "exact"])
 def test_a_learner_pays_for_what_it_plays_and_learns(horizon, sandbox, name):
     task = load_tasks("bugfix", split="train", count=1)[0]
