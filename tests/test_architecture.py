@@ -13,7 +13,6 @@ PACKAGE = TOP / "workbench"
 HEAVY = {"torch", "transformers", "trl", "peft", "accelerate", "datasets", "ray", "docker", "vllm"}
 HEAVY |= {"verifiers", "gymnasium"}
 LONG_ON_PURPOSE = {
-    "records.py",  # everything that flows, on one page
     "improve_by_rl",  # the loop, to be read from top to bottom
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
