@@ -70,6 +70,7 @@ def small(test, files=(), reference=None):
 TEST = "from lib import f\ndef test_f(): assert f() == 2\n"
 
 
+@pytest.mark.slow
 def test_a_sound_task_draws_no_complaint(walls):
     assert check_repository(small(TEST), walls, times=2).complaints == ()
 
