@@ -21,12 +21,20 @@ OF_DETAIL = {
     detail: {task.task_id: task for task in load_tasks("repos", detail=detail)}
     for detail in TICKETS
 }
+RUN_ALWAYS = {
+    next(task.task_id for task in TASKS if tier in task.tags)
+    for tier in ("tier:1", "tier:2", "tier:3")
+}
+"""What runs tests is run on one repository of each tier, and in the slow suite on all."""
 FAKES = [
     pytest.param(task.task_id, f"wrong {n}", wrong.files, wrong.fails, marks=pytest.mark.slow)
     for task in TASKS
     for n, wrong in enumerate(task.wrong, 1)
 ] + [
-    (task.task_id, f"hack {n}", files, tuple(task.extra["hacks"][n - 1]["fails"]))
+    pytest.param(
+        *(task.task_id, f"hack {n}", files, tuple(task.extra["hacks"][n - 1]["fails"])),
+        marks=() if task.task_id in RUN_ALWAYS else pytest.mark.slow,
+    )
     for task in TASKS
     for n, files in enumerate(task.known_hacks, 1)
 ]
@@ -34,13 +42,6 @@ FAKES = [
 
 def failed(verdict, suite="hidden"):
     return {o.name for o in verdict.of_suite(suite) if o.status != "passed"}
-
-
-RUN_ALWAYS = {
-    next(task.task_id for task in TASKS if tier in task.tags)
-    for tier in ("tier:1", "tier:2", "tier:3")
-}
-"""What runs tests is run on one repository of each tier, and in the slow suite on all."""
 
 
 def every_repository(function):
