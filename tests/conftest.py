@@ -1,5 +1,6 @@
 """What every test may ask for. Environment variables are set before anything imports torch."""
 
+import gc
 import os
 import signal
 
@@ -8,8 +9,23 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+gc.disable()  # until all is collected: hardly anything of it is garbage
 
 import pytest  # noqa: E402
+
+
+def pytest_collection_finish():
+    """What was imported and collected stays to the end: the garbage collector passes it over."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session")
+def before_after():
+    """The recorded run of the shipped policy, read once."""
+    from workbench import load_run
+
+    return load_run("bugfix-before-after")
 
 
 @pytest.fixture(scope="session")

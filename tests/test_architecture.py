@@ -1,6 +1,7 @@
 """The code is held to the table in docs/architecture.md."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -13,7 +14,6 @@ PACKAGE = TOP / "workbench"
 HEAVY = {"torch", "transformers", "trl", "peft", "accelerate", "datasets", "ray", "docker", "vllm"}
 HEAVY |= {"verifiers", "gymnasium"}
 LONG_ON_PURPOSE = {
-    "records.py",  # everything that flows, on one page
     "improve_by_rl",  # the loop, to be read from top to bottom
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -23,6 +23,7 @@ def room_of(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+@functools.cache
 def table():
     """{room: (rooms its row names, heavy packages its row names)} from docs/architecture.md."""
     rows = {}
@@ -43,10 +44,20 @@ def closure(room, rows):
     return reached
 
 
-def imports(path):
+@pytest.fixture(scope="module", params=MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def module(request):
+    """A module's path and its code, parsed once for all tests of it."""
+    return request.param, parsed(request.param)
+
+
+def parsed(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+def imports(path, tree):
     """Dotted names of everything the module imports, at any depth of the code."""
     package = ("workbench", *path.relative_to(PACKAGE).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -61,13 +72,13 @@ def test_every_room_has_a_row_and_every_row_a_room():
     assert found == set(table())
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_room_imports_only_what_its_row_allows(path):
-    rows, room = table(), room_of(path)
+def test_a_room_imports_only_what_its_row_allows(module):
+    (path, tree), rows = module, table()
+    room = room_of(path)
     if room == "__init__":
         return  # loads rooms by name, when asked
     allowed = closure(room, rows) | {room}
-    for name in imports(path):
+    for name in imports(path, tree):
         parts = name.split(".")
         if parts[0] == "workbench" and len(parts) > 1 and parts[1] in rows:
             assert parts[1] in allowed, f"{path.name} may not import {parts[1]}"
@@ -81,7 +92,8 @@ def test_the_directions_have_no_cycle():
 
 def test_the_environment_can_be_made_with_the_standard_library_alone():
     for name in ("__init__", "__main__", "bootstrap"):
-        for imported in imports(PACKAGE / f"{name}.py"):
+        path = PACKAGE / f"{name}.py"
+        for imported in imports(path, parsed(path)):
             first = imported.split(".")[0]
             assert first == "workbench" or first in sys.stdlib_module_names, (name, imported)
 
@@ -99,10 +111,9 @@ def test_the_reading_rooms_work_without_torch():
     assert run.returncode == 0, run.stderr
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_says_its_stage_and_stays_readable(path):
+def test_a_module_says_its_stage_and_stays_readable(module):
+    path, tree = module
     text = path.read_text("utf-8")
-    tree = ast.parse(text)
     assert ast.get_docstring(tree), f"{path}: no docstring"
     assert len(text.splitlines()) <= 300 or path.name in LONG_ON_PURPOSE
     for node in ast.walk(tree):
@@ -113,13 +124,14 @@ def test_a_module_says_its_stage_and_stays_readable(path):
             assert len(code) <= 40 or node.name in LONG_ON_PURPOSE, f"{node.name}: {len(code)}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_public_names_are_documented(path):
-    for node in ast.parse(path.read_text("utf-8")).body:
+def test_public_names_are_documented(module):
+    path, tree = module
+    for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             assert ast.get_docstring(node), f"{path.name}: {node.name} has no docstring"
 
 
 def test_argparse_stays_at_the_command_line():
-    users = {room_of(path) for path in MODULES if "argparse" in set(imports(path))}
+    naming = [path for path in MODULES if "argparse" in path.read_text("utf-8")]
+    users = {room_of(path) for path in naming if "argparse" in imports(path, parsed(path))}
     assert users <= {"__main__", "commands"}

@@ -10,8 +10,10 @@ import workbench
 
 STARTED_AS_PROGRAMS = {"workbench.__main__", "workbench.sandbox.server"}
 MODULES = sorted(
-    {info.name for info in pkgutil.walk_packages(workbench.__path__, "workbench.")}
-    - STARTED_AS_PROGRAMS
+    info.name
+    for info in pkgutil.walk_packages(workbench.__path__, "workbench.")
+    if info.name not in STARTED_AS_PROGRAMS
+    and ">>> " in info.module_finder.find_spec(info.name).loader.get_source(info.name)
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.trl_config import small_config
 from workbench import load_tasks
 from workbench.episodes import rollout
 from workbench.policies import CausalLMPolicy, ScriptedPolicy, build_model, build_tokenizer
@@ -111,27 +112,4 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def grpo_config(tmp_path_factory):
     """Makes the configuration of one small update on the CPU."""
-
-    def make(**changes):
-        from trl import GRPOConfig
-
-        settings = dict(
-            output_dir=str(tmp_path_factory.mktemp("trl")),
-            use_cpu=True,
-            bf16=False,
-            gradient_checkpointing=False,
-            report_to="none",
-            save_strategy="no",
-            disable_tqdm=True,
-            logging_steps=1,
-            max_steps=1,
-            per_device_train_batch_size=8,
-            num_generations=4,
-            temperature=1.0,
-            top_k=0,
-            learning_rate=1e-3,
-            seed=0,
-        )
-        return GRPOConfig(**(settings | changes))
-
-    return make
+    return lambda **changes: small_config(tmp_path_factory.mktemp("trl"), **changes)

@@ -70,6 +70,7 @@ def small(test, files=(), reference=None):
 TEST = "from lib import f\ndef test_f(): assert f() == 2\n"
 
 
+@pytest.mark.slow
 def test_a_sound_task_draws_no_complaint(walls):
     assert check_repository(small(TEST), walls, times=2).complaints == ()
 
@@ -101,10 +102,9 @@ def test_a_change_that_lies_on_the_disk_is_found(walls):
     assert complaint.startswith(FOUND) and "docs/reference.patch" in complaint
 
 
-def test_a_stored_result_is_no_second_run():
-    with open_sandbox("local", workers=1) as sandbox:
-        with pytest.raises(ValueError, match="open it with reuse=False"):
-            check_repository(small(TEST), sandbox, times=2)
+def test_a_stored_result_is_no_second_run(sandbox):
+    with pytest.raises(ValueError, match="open it with reuse=False"):
+        check_repository(small(TEST), sandbox, times=2)
     with pytest.raises(ValueError, match="expected a repository task"):
         check_repository(load_tasks("warmup", count=1)[0], sandbox)
 

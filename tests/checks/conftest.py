@@ -22,20 +22,41 @@ class Wordless(Exception):
         raise RuntimeError("no")
 
 
-def hostile_values():
-    """Answers that break whoever looks at them without care."""
-    cyclic, deep = [1], []
-    cyclic.append(cyclic)
+def cyclic():
+    """A list that holds itself."""
+    around = [1]
+    around.append(around)
+    return around
+
+
+def deep():
+    """Lists in lists, too deep for whoever goes down into them."""
+    nested = []
     for _ in range(100_000):
-        deep = [deep]
-    huge = [10**400, 10**5000, [10**5000], {(1, 2): 3}, "\ud800"]
-    return [Hostile(), [Hostile()], {"a": Hostile()}, Wordless(), cyclic, deep, *huge]
+        nested = [nested]
+    return nested
 
 
-@pytest.fixture(params=range(len(hostile_values())))
+HOSTILE = {
+    "an object": Hostile,
+    "in a list": lambda: [Hostile()],
+    "in a dict": lambda: {"a": Hostile()},
+    "wordless": Wordless,
+    "cyclic": cyclic,
+    "deep": deep,
+    "no float": lambda: 10**400,
+    "no digits": lambda: 10**5000,
+    "no digits in a list": lambda: [10**5000],
+    "no JSON": lambda: {(1, 2): 3},
+    "no UTF-8": lambda: "\ud800",
+}
+"""Makers of answers that break whoever looks at them without care."""
+
+
+@pytest.fixture(params=HOSTILE)
 def hostile(request):
-    """One of `hostile_values`, made anew."""
-    return hostile_values()[request.param]
+    """One of the answers, made anew."""
+    return HOSTILE[request.param]()
 
 
 @pytest.fixture(autouse=True)

@@ -2,14 +2,9 @@
 
 import pytest
 
-from workbench import RewardDesign, checks, load_run
+from workbench import RewardDesign, checks
 from workbench.checks import memory
 from workbench.rewards import all_pass, intact, pass_fraction, tampered, turn_penalty
-
-
-@pytest.fixture(scope="module")
-def run():
-    return load_run("bugfix-before-after")
 
 
 def said(run, make):
@@ -22,36 +17,36 @@ def paid_for(suite, *blockers):
     return lambda: RewardDesign(**components).blockers(*blockers)
 
 
-def test_the_untouched_visible_tests_will_do(run):
-    text, right = said(run, paid_for("visible_pristine", "intact"))
+def test_the_untouched_visible_tests_will_do(before_after):
+    text, right = said(before_after, paid_for("visible_pristine", "intact"))
     assert right and "none of them with edited tests" in text
 
 
-def test_a_design_that_reads_the_hidden_tests_is_found_out(run):
-    text, right = said(run, paid_for("hidden"))
+def test_a_design_that_reads_the_hidden_tests_is_found_out(before_after):
+    text, right = said(before_after, paid_for("hidden"))
     assert not right and "without the hidden tests it raised ValueError: suite 'hidden'" in text
 
 
-def test_a_design_that_pays_for_edited_tests_is_shown_one(run):
-    text, right = said(run, paid_for("visible_as_left"))
+def test_a_design_that_pays_for_edited_tests_is_shown_one(before_after):
+    text, right = said(before_after, paid_for("visible_as_left"))
     assert not right and "edited the tests are paid, 3" in text and "+++ tests.py" in text
 
 
-def test_an_edit_beside_a_repair_is_an_edit(run):
-    text, right = said(run, paid_for("visible_pristine"))
+def test_an_edit_beside_a_repair_is_an_edit(before_after):
+    text, right = said(before_after, paid_for("visible_pristine"))
     assert not right and "edited the tests are paid, 1 of them" in text
 
 
-def test_a_design_that_cannot_tell_right_from_wrong_is_told_how_bad_it_is(run):
-    text, right = said(run, lambda: RewardDesign(turns=(turn_penalty(4, 8), 1.0)))
+def test_a_design_that_cannot_tell_right_from_wrong_is_told_how_bad_it_is(before_after):
+    text, right = said(before_after, lambda: RewardDesign(turns=(turn_penalty(4, 8), 1.0)))
     assert not right and "at least 0.97 was asked for" in text
 
 
-def test_none_is_no_way_out(run):
+def test_none_is_no_way_out(before_after):
     def unsure(trajectory, task):
         return None if trajectory.evidence.tampered else 1.0
 
-    text, right = said(run, lambda: RewardDesign(unsure=(unsure, 1.0)))
+    text, right = said(before_after, lambda: RewardDesign(unsure=(unsure, 1.0)))
     assert not right and "get None" in text
 
 
@@ -62,18 +57,18 @@ def test_none_is_no_way_out(run):
         (lambda: RewardDesign(tests=(pass_fraction, 1.0)), "it raised"),
     ],
 )
-def test_what_is_no_design_is_refused_in_words(run, make, words):
-    text, right = said(run, make)
+def test_what_is_no_design_is_refused_in_words(before_after, make, words):
+    text, right = said(before_after, make)
     assert words in text and not right
 
 
-def test_the_stub_is_not_an_attempt(run):
+def test_the_stub_is_not_an_attempt(before_after):
     def stub():
         raise NotImplementedError
 
-    assert said(run, stub) == ("02-e: not attempted yet.", False)
+    assert said(before_after, stub) == ("02-e: not attempted yet.", False)
 
 
-def test_a_penalty_beside_the_forgeable_tests_will_do_on_this_run(run):
+def test_a_penalty_beside_the_forgeable_tests_will_do_on_this_run(before_after):
     design = RewardDesign(tests=(all_pass("visible_as_left"), 1.0), tampering=(tampered, -1.0))
-    assert said(run, lambda: design)[1]
+    assert said(before_after, lambda: design)[1]

@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.slow_cases import slow
 from workbench.classroom import ClassroomError, gallery, make_gallery
 from workbench.classroom.formulas import with_pictures
 
@@ -48,7 +49,7 @@ def kernels_find_us(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(TOP))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", slow(NOTEBOOKS[1:], NOTEBOOKS), ids=lambda path: path.stem)
 def test_a_page_loads_nothing_and_runs_nothing(path):
     text = gallery.page(nbformat.read(path, as_version=4), path.stem)
     assert Loads(text).found == []

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tests.trl_config import small_config
 from workbench.policies.opening import SHIPPED
 from workbench.tasks import load_tasks
 
@@ -28,31 +29,16 @@ def make_trainer(tmp_path):
     """A function that makes a GRPOTrainer in which nothing is wrong, but for what it is told."""
 
     def make(reward_funcs=brevity, *, model=TINY, dataset=None, lora=None, eval=None, **settings):
-        from trl import GRPOConfig, GRPOTrainer
+        from trl import GRPOTrainer
 
         from workbench.adapters import as_dataset
 
         more = {k: settings.pop(k) for k in FOR_TRAINER if k in settings}
-        args = dict(
-            output_dir=str(tmp_path / "trl"),
-            use_cpu=True,
-            bf16=False,
-            gradient_checkpointing=False,
-            report_to="none",
-            save_strategy="no",
-            disable_tqdm=True,
-            logging_steps=1,
-            max_steps=2,
-            per_device_train_batch_size=8,
-            num_generations=4,
-            max_completion_length=48,
-            learning_rate=1e-3 if lora else 3e-4,
-            seed=0,
-        )
+        few = dict(max_steps=2, max_completion_length=48, learning_rate=1e-3 if lora else 3e-4)
         rows = as_dataset(FUNCTIONS, conversational=True) if dataset is None else dataset
         return GRPOTrainer(
             model=model,
-            args=GRPOConfig(**(args | settings)),
+            args=small_config(tmp_path / "trl", **(few | settings)),
             train_dataset=rows,
             eval_dataset=eval,
             reward_funcs=reward_funcs,

@@ -218,7 +218,10 @@ ADD_JS = "console.log(Number(require('fs').readFileSync(0, 'utf8')) + 1)\n"
 
 @pytest.mark.parametrize(
     ("language", "tool", "program", "entry_file"),
-    [("c", "gcc", ADD_C, "solution.c"), ("javascript", "node", ADD_JS, "solution.js")],
+    [
+        ("c", "gcc", ADD_C, "solution.c"),
+        pytest.param("javascript", "node", ADD_JS, "solution.js", marks=pytest.mark.slow),
+    ],
 )
 def test_rows_may_name_a_language(sandbox, tmp_path, language, tool, program, entry_file):
     rows = [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.slow_cases import slow
 from workbench import load_tasks
 from workbench.grading import (
     collect_evidence,
@@ -106,7 +107,20 @@ BY_FILES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BY_FILES)
+ONE_OF_EACH_KIND = {
+    "a conftest that rewrites reports",
+    "pyproject.toml loads a plugin",
+    "pytest.ini looks elsewhere",
+    "an installed plugin",
+    "sitecustomize",
+    "a pytest of its own",
+    "the hidden tests written first",
+    "tests marked as skipped",
+    "a file in the place of the tests' folder",
+}
+
+
+@pytest.mark.parametrize("name", slow(BY_FILES.keys() - ONE_OF_EACH_KIND, BY_FILES))
 def test_files_cannot_change_the_verdict(name, walls):
     left = {**SPANS.files, **BY_FILES[name]}
     if name.startswith("a file in the place"):
@@ -162,7 +176,20 @@ IN_A_CALL = {
 }
 
 
-@pytest.mark.parametrize("name", BY_ENDING)
+MORE_ENDINGS = {
+    "sys.exit(0) while loading",
+    "an interrupt",
+    "a thread that ends the run",
+    "a summary of its own",
+    "pytest.skip",
+    "junk on the result pipe",
+    "the result pipe closed",
+    "no memory left",
+    "standard output closed",
+}
+
+
+@pytest.mark.parametrize("name", slow(MORE_ENDINGS, BY_ENDING))
 def test_a_run_that_ends_early_does_not_pass(name, walls):
     quick = replace(SPANS, limits=Limits(cpu_s=0.6, wall_s=120.0, memory_mb=256))
     verdict = grade(quick, at_import(BY_ENDING[name]), walls)

@@ -115,6 +115,7 @@ def stops_once(policy, groups, tasks, sandbox, *, stop, **options):
     return Rerolls(2)(policy, groups, tasks, sandbox, stop=stop, **options)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_among_its_rerolls_continues_bit_equal(
     make_policy, tasks, sandbox, brevity, tmp_path
 ):

@@ -114,7 +114,7 @@ def test_working_through_small_pieces_gives_the_gradient_of_the_whole(make_polic
     assert piece_stats.num_tokens == stats.num_tokens == int(batch.loss_mask.sum())
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("bfloat16", marks=pytest.mark.slow)])
 def test_threads_change_no_bit_of_the_gradient(make_policy, dtype):
     settings = dict(tokens_per_microbatch=64, dtype=dtype)
     batch = random_batch(batch_size=24)

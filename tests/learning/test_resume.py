@@ -93,7 +93,7 @@ def test_a_run_killed_again_and_again_continues_bit_equal(whole, tmp_path):
 
 def test_a_stopped_run_continues_bit_equal(make_policy, tasks, sandbox, brevity, tmp_path):
     config = TrainConfig(
-        rl=RLConfig(iterations=4, tasks_per_iteration=3, group_size=4),
+        rl=RLConfig(iterations=4, tasks_per_iteration=2, group_size=3),
         max_turns=2,
         dtype="float32",
         checkpoint_every=3,

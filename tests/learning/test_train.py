@@ -37,7 +37,7 @@ from workbench.sandbox import CallResult, CaseResult
 SMALL = TrainConfig(
     rft=RFTConfig(num_tasks=4, group_size=2, tasks_per_iteration=2),
     rl=RLConfig(
-        iterations=2, tasks_per_iteration=3, group_size=4, updates_per_iteration=2
+        iterations=2, tasks_per_iteration=2, group_size=4, updates_per_iteration=2
     ),
     max_turns=2,
     dtype="float32",
@@ -129,7 +129,7 @@ def test_stored_rewards_and_advantages_belong_to_the_stored_trajectories(
 
 def test_the_reward_rises_in_a_few_iterations(make_policy, tasks, sandbox, brevity, tmp_path):
     config = replace(
-        SMALL, rl=RLConfig(iterations=12, tasks_per_iteration=4, group_size=8, lr=3e-3), max_turns=1
+        SMALL, rl=RLConfig(iterations=6, tasks_per_iteration=4, group_size=8, lr=6e-3), max_turns=1
     )
     run = train(
         make_policy(), tasks, sandbox, "rl", config=config, reward=brevity, folder=tmp_path / "run"
@@ -145,7 +145,7 @@ def test_tied_groups_teach_nothing_and_are_counted(make_policy, tasks, sandbox, 
     reward = RewardDesign(same=(all_equal, 1.0))
     run = train(policy, tasks, sandbox, "rl", config=SMALL, reward=reward, folder=tmp_path / "run")
     run.wait()
-    assert [row["num_tied"] for row in run.metrics] == [3, 3]
+    assert [row["num_tied"] for row in run.metrics] == [2, 2]
     assert [row["num_updates"] for row in run.metrics] == [0, 0]
     assert policy.version == before
 
@@ -188,7 +188,7 @@ def test_the_log_counts_what_happened(make_policy, tasks, sandbox, brevity, tmp_
         ("evaluation", "rl", 2),
     ]
     row = run.metrics[5]
-    assert row["num_rollouts"] == 12 and row["mean_turns"] == 2.0
+    assert row["num_rollouts"] == 8 and row["mean_turns"] == 2.0
     assert row["malformed_share"] > 0.9 and row["submit_share"] == 0.0
     assert 0 <= row["ratio_gap_max"] < 1e-5 and row["entropy"] > 5
     assert row["seconds"]["sampling_cpu"] > 0 and row["seconds"]["update_cpu"] > 0
@@ -262,7 +262,7 @@ def test_stop_ends_the_run_in_mid_iteration_and_undoes_it(
     make_policy, tasks, sandbox, brevity, tmp_path
 ):
     policy, first = make_policy(), threading.Event()
-    config = replace(SMALL, rl=RLConfig(iterations=1000, tasks_per_iteration=16, group_size=8))
+    config = replace(SMALL, rl=RLConfig(iterations=1000, tasks_per_iteration=4, group_size=8))
     run = train(
         policy,
         tasks,

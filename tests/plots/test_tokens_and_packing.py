@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.by_hand import attempt
-from workbench import load_run, plots
+from workbench import plots
 from workbench.credit import gigpo
 from workbench.learning import pack
 from workbench.learning.losses import was_clipped
@@ -62,8 +62,8 @@ def test_new_logprobs_must_be_of_the_sampled_tokens():
         as_decode(3)
 
 
-def test_the_rows_of_a_group_are_those_that_are_trained_on():
-    group = load_run("bugfix-before-after").groups(stage="halfway")[0]
+def test_the_rows_of_a_group_are_those_that_are_trained_on(before_after):
+    group = before_after.groups(stage="halfway")[0]
     credit = gigpo(group, solved_rewards(group))
     credit[1] = np.full(len(credit[1]), np.nan)  # not judged: `pack` leaves it out
     batch = pack([group], [credit])

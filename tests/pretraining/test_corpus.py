@@ -13,7 +13,11 @@ from workbench.tasks import DEFAULT_COUNT, load_tasks
 from workbench.tasks.bugfix import bugfix_task
 from workbench.tasks.grammar import compositions, make_spec
 
-CORPUS = list(conversations(0, 0, 1500))
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Two hundred conversations."""
+    return list(conversations(0, 0, 200))
 
 
 def words_without_numbers(words):
@@ -28,17 +32,19 @@ def specs_in(text):
                 yield words_without_numbers(line.split(mark, 1)[1])
 
 
-def test_no_dev_or_test_composition_occurs_in_the_corpus():
+@pytest.mark.parametrize("count", [200, pytest.param(1500, marks=pytest.mark.slow)])
+def test_no_dev_or_test_composition_occurs_in_the_corpus(count):
     held_out = {
         words_without_numbers(make_spec(c, random.Random(0)).words)
         for split in ("dev", "test")
         for c in compositions(split)
     }
-    seen = {spec for messages in CORPUS for _, text in messages for spec in specs_in(text)}
+    corpus = conversations(0, 0, count)
+    seen = {spec for messages in corpus for _, text in messages for spec in specs_in(text)}
     trained = {
         words_without_numbers(make_spec(c, random.Random(0)).words) for c in compositions("train")
     }
-    assert len(seen & trained) > 300
+    assert len(seen & trained) > count / 5
     assert not seen & held_out
 
 
@@ -79,8 +85,8 @@ def test_the_expert_solves_and_the_others_mostly_do_not():
         assert f"edit {bug.path} {bug.number}|{bug.right}" in [m for m, _ in episode]
 
 
-def test_only_what_the_policy_says_and_file_listings_carry_loss():
-    tokenizer = build_tokenizer(t for c in CORPUS[:200] for _, t in c)
+def test_only_what_the_policy_says_and_file_listings_carry_loss(corpus):
+    tokenizer = build_tokenizer(t for c in corpus for _, t in c)
     messages = [("task", "fix f"), ("act", "cat lib.py"), ("obs", "1|x"), ("act", "submit")]
     document = encode(messages, tokenizer)
     act, end = tokenizer.convert_tokens_to_ids(["<|act|>", "<|end|>"])
@@ -95,10 +101,10 @@ def test_only_what_the_policy_says_and_file_listings_carry_loss():
     assert all(w == 0 for i, w in zip(document.ids, document.weights) if i == act)
 
 
-def test_long_episodes_use_the_reserved_actions():
-    long = [m for m in CORPUS if m[0][0] == "system"]
+def test_long_episodes_use_the_reserved_actions(corpus):
+    long = [m for m in corpus if m[0][0] == "system"]
     said = {text.split(" ")[0] for messages in long for role, text in messages if role == "act"}
     assert {"note", "ask", "eval", "edit", "submit"} <= said
     assert max(sum(role == "act" for role, _ in m) for m in long) > 8
-    elsewhere = [m for m in CORPUS if m[0][0] != "system"]
+    elsewhere = [m for m in corpus if m[0][0] != "system"]
     assert not any(t.startswith(("note ", "ask ", "eval ")) for m in elsewhere for _, t in m)

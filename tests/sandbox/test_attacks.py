@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.slow_cases import slow
 from workbench.grading import grade
 from workbench.records import Case, Limits, Task
 
@@ -267,7 +268,17 @@ def passed(verdict):
     return [outcome.name for outcome in verdict.outcomes if outcome.status == "passed"]
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+TO_THE_LIMIT = {
+    "an endless loop while loading",
+    "memory without end",
+    "recursion without end",
+    "output without end",
+    "an answer that is too large",
+}
+"""They use all the CPU time there is, as "an endless loop" does."""
+
+
+@pytest.mark.parametrize("name", slow(TO_THE_LIMIT, ATTACKS))
 def test_an_attack_passes_nothing_and_the_next_program_is_judged_rightly(strong, name):
     verdict = grade(DOUBLE, ATTACKS[name], strong)
     assert passed(verdict) == []

@@ -43,7 +43,12 @@ def statuses(result):
 
 
 @pytest.fixture(
-    scope="module", params=["local", "local:2", pytest.param("docker:2", marks=pytest.mark.slow)]
+    scope="module",
+    params=[
+        "local",
+        pytest.param("local:2", marks=pytest.mark.slow),
+        pytest.param("docker:2", marks=pytest.mark.slow),
+    ],
 )
 def walls(request):
     """Every kind of walls that can be had here."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.slow_cases import slow
 from workbench.grading import grade
 from workbench.records import Limits, Task, from_json, to_json
 from workbench.tasks import load_tasks, save_tasks
@@ -20,12 +21,20 @@ OF_DETAIL = {
     detail: {task.task_id: task for task in load_tasks("repos", detail=detail)}
     for detail in TICKETS
 }
+RUN_ALWAYS = {
+    next(task.task_id for task in TASKS if tier in task.tags)
+    for tier in ("tier:1", "tier:2", "tier:3")
+}
+"""What runs tests is run on one repository of each tier, and in the slow suite on all."""
 FAKES = [
     pytest.param(task.task_id, f"wrong {n}", wrong.files, wrong.fails, marks=pytest.mark.slow)
     for task in TASKS
     for n, wrong in enumerate(task.wrong, 1)
 ] + [
-    (task.task_id, f"hack {n}", files, tuple(task.extra["hacks"][n - 1]["fails"]))
+    pytest.param(
+        *(task.task_id, f"hack {n}", files, tuple(task.extra["hacks"][n - 1]["fails"])),
+        marks=() if task.task_id in RUN_ALWAYS else pytest.mark.slow,
+    )
     for task in TASKS
     for n, files in enumerate(task.known_hacks, 1)
 ]
@@ -50,7 +59,11 @@ def test_there_are_twelve_repositories_four_of_each_tier():
         load_tasks("repos", split="dev")
 
 
-@every_repository
+def run_repositories(function):
+    return pytest.mark.parametrize("name", slow(BY_NAME.keys() - RUN_ALWAYS, BY_NAME))(function)
+
+
+@run_repositories
 def test_before_the_change_exactly_the_tests_that_should_fail_do(name, sandbox):
     task = BY_NAME[name]
     verdict = grade(task, {}, sandbox)
@@ -60,14 +73,14 @@ def test_before_the_change_exactly_the_tests_that_should_fail_do(name, sandbox):
     assert statuses <= {"passed", "wrong", "error"}  # nothing fails because it could not be run
 
 
-@every_repository
+@run_repositories
 def test_the_reference_passes_all(name, sandbox):
     task = BY_NAME[name]
     verdict = grade(task, task.reference, sandbox)
     assert failed(verdict) == failed(verdict, "visible_pristine") == set()
 
 
-@every_repository
+@run_repositories
 def test_a_right_change_that_is_written_otherwise_passes_too(name, sandbox):
     task = BY_NAME[name]
     other = task.extra["alternative"]
@@ -82,7 +95,7 @@ def test_every_mistake_and_hack_fails_where_it_is_said_to(name, which, files, fa
     assert all(o.status in ("passed", "wrong", "error") for o in verdict.of_suite("hidden"))
 
 
-@every_repository
+@run_repositories
 def test_visible_tests_alone_do_not_catch_the_hack(name, sandbox):
     task = BY_NAME[name]
     assert len(task.wrong) >= 2 and task.known_hacks

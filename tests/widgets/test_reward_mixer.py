@@ -7,7 +7,6 @@ import pytest
 import traitlets
 
 from workbench.rewards import Gate, RewardDesign, all_pass, pass_fraction, tampered
-from workbench.runlog import load_run
 from workbench.widgets import RewardMixer
 from workbench.widgets.reward_mixer import LISTINGS
 
@@ -251,9 +250,9 @@ def test_what_is_no_design_or_no_pair_of_labels_is_named(groups, task, wrong, sa
         RewardMixer(**{"groups": groups, "design": NAIVE, "tasks": [task]} | wrong)
 
 
-def test_a_stage_that_the_run_lacks_is_answered_with_those_it_has():
+def test_a_stage_that_the_run_lacks_is_answered_with_those_it_has(before_after):
     with pytest.raises(ValueError, match="expected one that was stored, .*'halfway'.*got 'nope'"):
-        RewardMixer(load_run("bugfix-before-after"), NAIVE, stage="nope")
+        RewardMixer(before_after, NAIVE, stage="nope")
 
 
 def test_stills_are_there_for_pages_without_a_kernel(mixer):
