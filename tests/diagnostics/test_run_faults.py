@@ -139,7 +139,7 @@ def test_a_sandbox_that_cannot_judge(make_run):
 
 
 def test_nearly_every_token_clipped(make_run):
-    settings = dict(clip_low=0.0, clip_high=0.0, lr=1e-3, updates_per_iteration=8, max_turns=2)
+    settings = dict(clip_low=0.0, clip_high=0.0, lr=1e-2, updates_per_iteration=8, max_turns=2)
     report = finished(make_run(reward=BREVITY, iterations=2, **settings))
     assert "clip-high" in report.names
 
