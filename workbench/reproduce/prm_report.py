@@ -135,7 +135,9 @@ def pooled(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[SimpleNamespac
 def _reliability_table(models: Mapping[str, Any], at: str) -> str:
     lines = [["fitted to", *models]]
     for name, title in NUMBERS.items():
-        lines.append([title, *(number(places[at][name]) for places in models.values())])
+        lowest = -1.0 if name == "rank_correlation" else 0.0
+        numbers = (number(places[at][name], lowest, 1.0) for places in models.values())
+        lines.append([title, *numbers])
     return table(lines)
 
 

@@ -49,15 +49,17 @@ def percent(interval: Interval) -> str:
     return replace(interval, low=max(interval.low, 0.0), high=min(interval.high, 1.0)).percent()
 
 
-def number(interval: Interval) -> str:
-    """A number with its interval, to two places; a single seed gives no interval.
+def number(interval: Interval, lowest: float = -np.inf, highest: float = np.inf) -> str:
+    """A number that lies between two others, with its interval, to two places; a single seed gives
+    no interval.
 
-    >>> number(mean_interval([0.5, 0.75, 1.0]))
-    '0.75 [0.13, 1.37]'
+    >>> number(mean_interval([0.5, 0.75, 1.0]), highest=1.0)
+    '0.75 [0.13, 1.00]'
     """
     if np.isnan(interval.low):
         return f"{interval.estimate:.2f}"
-    return f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+    low, high = max(interval.low, lowest), min(interval.high, highest)
+    return f"{interval.estimate:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
