@@ -163,6 +163,15 @@ def test_what_makes_no_sense_is_refused_at_once(sandbox):
         MultiTurn(TASKS, sandbox, sampler=SamplerSettings(temperature=0.7))
 
 
+def test_an_attempt_has_as_many_turns_as_suit_the_tasks(sandbox):
+    from workbench.tasks import load_tasks
+    from workbench.trl_bridge import MultiTurn
+
+    assert MultiTurn(TASKS, sandbox).max_turns == 8
+    assert MultiTurn(load_tasks("repos"), sandbox).max_turns == 40
+    assert MultiTurn(load_tasks("repos"), sandbox, max_turns=20).max_turns == 20
+
+
 def test_evidence_is_collected_before_the_credit(make):
     asked = []
 

@@ -18,6 +18,7 @@ import numpy as np
 from workbench.adapters import as_dataset
 from workbench.counterfactuals import Cost
 from workbench.credit import broadcast
+from workbench.environments import default_turns
 from workbench.episodes import rollout_many
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.checkpoint import derive_seed
@@ -66,7 +67,7 @@ class MultiTurn:
         rl: RLConfig = RLConfig(),
         *,
         sampler: SamplerSettings = SamplerSettings(),
-        max_turns: int = 8,
+        max_turns: int | None = None,
         policy: Callable[[GRPOTrainer], Policy] = trained_policy,
     ):
         """Nothing is rolled out yet.
@@ -76,6 +77,7 @@ class MultiTurn:
             design: what an attempt is paid.
             rl: of it, `credit`, `evidence`, `advantage_scale`, `advantage_ddof` and `tied_groups`
                 are used here; give the rest to the trainer with `grpo_config`.
+            max_turns: of an attempt; None = as many as suit the tasks.
             policy: from the trainer to whatever samples; the default samples its model.
         Raises:
             ValueError: if two tasks have one id, or the temperature is not 1.
@@ -89,7 +91,8 @@ class MultiTurn:
         if len(self.tasks) != len(tasks):
             raise ValueError("tasks: expected different ids, got one twice")
         self.sandbox, self.design, self.rl = sandbox, design, rl
-        self.sampler, self.max_turns, self._policy = sampler, max_turns, policy
+        self.sampler, self._policy = sampler, policy
+        self.max_turns = default_turns(*tasks) if max_turns is None else max_turns
         fresh = getattr(rl.evidence, "fresh", None)  # of one that remembers, one of our own
         self._remembers = fresh is not None
         self._evidence = fresh() if fresh else rl.evidence
