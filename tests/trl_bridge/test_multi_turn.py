@@ -208,13 +208,14 @@ def test_a_run_whose_critic_is_in_no_checkpoint_is_not_resumed(make):
 
 
 def test_dropout_is_off_while_sampling_and_the_mode_comes_back(folder, sandbox, tmp_path):
-    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config, trained_policy
+    from workbench.policies import CausalLMPolicy
+    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config
 
     modes = []
 
-    def policy(trainer):
-        found = trained_policy(trainer)
-        modes.append(trainer.model.training)
+    def policy(model, tokenizer):
+        found = CausalLMPolicy(model, tokenizer)
+        modes.append(model.training)
         return found
 
     episodes = MultiTurn(TASKS, sandbox, BRIEF, SMALL, policy=policy)

@@ -20,6 +20,7 @@ from workbench.counterfactuals import Cost
 from workbench.credit import broadcast
 from workbench.environments import default_turns
 from workbench.episodes import rollout_many
+from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.checkpoint import derive_seed
 from workbench.learning.rows import Stopwatch
@@ -33,7 +34,8 @@ from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
 if TYPE_CHECKING:
     import datasets
     from torch import nn
-    from trl import GRPOTrainer
+    from transformers import PreTrainedTokenizerBase
+    from trl import GRPOConfig, GRPOTrainer
 
     from workbench.sandbox import Sandbox
 
@@ -68,7 +70,7 @@ class MultiTurn:
         *,
         sampler: SamplerSettings = SamplerSettings(),
         max_turns: int | None = None,
-        policy: Callable[[GRPOTrainer], Policy] = trained_policy,
+        policy: Callable[[nn.Module, PreTrainedTokenizerBase], Policy] = CausalLMPolicy,
     ):
         """Nothing is rolled out yet.
 
@@ -78,7 +80,9 @@ class MultiTurn:
             rl: of it, `credit`, `evidence`, `advantage_scale`, `advantage_ddof` and `tied_groups`
                 are used here; give the rest to the trainer with `grpo_config`.
             max_turns: of an attempt; None = as many as suit the tasks.
-            policy: from the trainer to whatever samples; the default samples its model.
+            policy: from the trainer's model and tokenizer to whatever samples, in training and in
+                the log's evaluations; the default samples the model, spoken to as its tokenizer
+                says. Otherwise: `functools.partial(CausalLMPolicy, chat=chat_format(...))`.
         Raises:
             ValueError: if two tasks have one id, or the temperature is not 1.
         """
@@ -128,7 +132,8 @@ class MultiTurn:
                 "which learns on the side; start again in another folder"
             )
         with watch.sampling(self.sandbox), mode_kept(trainer.model):
-            policy = self._policy(trainer)
+            model = trainer.accelerator.unwrap_model(trainer.model)
+            policy = self._policy(model, trainer.processing_class)
             version = policy.version
             groups, extra = self._sample(policy, tasks, size, trainer, training)
         rl = self.rl if training else replace(self.rl, credit=broadcast)
@@ -143,6 +148,23 @@ class MultiTurn:
     def reward(self, *, reward: Sequence[float | None], **columns: Any) -> list[float | None]:
         """TRL's reward function: what the design paid in `rollout`; None = could not be judged."""
         return list(reward)
+
+    def evaluate(
+        self,
+        model: nn.Module,
+        tokenizer: PreTrainedTokenizerBase,
+        tasks: Sequence[Task],
+        args: GRPOConfig | None = None,
+        **options: Any,
+    ) -> Evaluation:
+        """The model on other tasks, told what it is told in training, with as many turns.
+
+        Args:
+            args: not read; of `SingleTurn.evaluate` it is.
+            options: `seed`, `greedy` and the like of `workbench.evaluate`.
+        """
+        options |= dict(sampler=self.sampler, max_turns=self.max_turns)
+        return evaluate(self._policy(model, tokenizer), tasks, self.sandbox, **options)
 
     def _sample(
         self, policy: Policy, tasks: list[Task], size: int, trainer: GRPOTrainer, training: bool
