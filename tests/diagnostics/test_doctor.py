@@ -98,6 +98,12 @@ def test_vital_signs_of_trl_s_log():
     assert on_policy.clip_share == 0.0 and not on_policy.reused
 
 
+def test_what_our_episodes_say_of_their_tokens_counts_and_not_how_trl_guesses_it():
+    row = FRESH | {"completions/clipped_ratio": 1.0}
+    guessed, told = of_trl([row, row | {"cut": 2.0}], settings())
+    assert (guessed.truncated_share, told.truncated_share) == (1.0, 0.25)
+
+
 def test_a_row_of_the_log_that_averages_updates_counts_their_groups():
     (row,) = of_trl([FRESH], settings(logging_steps=10))
     assert (row.num_groups, row.num_rollouts) == (20.0, 80.0)

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 
     from workbench.sandbox import Sandbox
 
-REWARD = "reward"
-"""Column of `rollout`'s answer that `MultiTurn.reward` hands to TRL."""
+REWARD, CUT = "reward", "cut"
+"""Columns of `rollout`'s answer: what `MultiTurn.reward` hands to TRL, and whether the attempt ran
+out of tokens. TRL's own `completions/clipped_ratio` takes an attempt for whole that found no room
+for its last message, and for cut where a message ends with another token than a text."""
 
 
 def trained_policy(trainer: GRPOTrainer) -> CausalLMPolicy:
@@ -143,10 +145,23 @@ class MultiTurn:
             self.last = rolled
         sequences = [s for g, row in zip(groups, credit) for s in sequences_of(g, row)]
         paid = [None if np.isnan(r) else float(r) for r in rolled.totals.ravel()]
-        return as_rollout(sequences) | {REWARD: paid}
+        cut = [t.ran_out_of_tokens for group in groups for t in group.trajectories]
+        return as_rollout(sequences) | {REWARD: paid, CUT: cut}
 
-    def reward(self, *, reward: Sequence[float | None], **columns: Any) -> list[float | None]:
-        """TRL's reward function: what the design paid in `rollout`; None = could not be judged."""
+    def reward(
+        self,
+        *,
+        reward: Sequence[float | None],
+        cut: Sequence[bool],
+        log_metric: Callable[[str, float], None],
+        **columns: Any,
+    ) -> list[float | None]:
+        """TRL's reward function: what the design paid in `rollout`; None = could not be judged.
+
+        Logged: how many could not be judged as `unscorable`, how many ran out of tokens as `cut`.
+        """
+        log_metric("unscorable", float(sum(paid is None for paid in reward)))
+        log_metric("cut", float(sum(cut)))
         return list(reward)
 
     def evaluate(
