@@ -187,9 +187,12 @@ def test_anything_else_is_refused():
         doctor("no-such-run")
 
 
-def test_the_command_prints_the_report(capsys):
+def test_the_command_prints_the_report_or_says_what_a_run_is(capsys, tmp_path):
     from workbench.__main__ import parser
+    from workbench.bootstrap import SetupError
     from workbench.commands import run
 
     assert run(parser().parse_args(["doctor", "bugfix-before-after"])) == 0
     assert "nothing found" in capsys.readouterr().out
+    with pytest.raises(SetupError, match="expected a folder that a run was written to .*demo"):
+        run(parser().parse_args(["doctor", str(tmp_path)]))
