@@ -1,6 +1,9 @@
 """Our loss and TRL's on the same batch: two independent implementations of the same formulas."""
 
+import importlib.util
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -118,3 +121,14 @@ def test_trl_divides_a_minibatch_of_dapo_by_the_mean_number_of_tokens(folder, gr
     assert len(advantages) == tokens
     at_ratio_one = -float(advantages.sum()) / tokens
     assert np.mean(losses) == pytest.approx(at_ratio_one, abs=1e-5)
+
+
+def test_the_updates_that_are_timed_take_turns():
+    path = Path(__file__).resolve().parents[2] / "benchmarks" / "conformance.py"
+    spec = importlib.util.spec_from_file_location("conformance_benchmark", path)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    order = []
+    sides = [SimpleNamespace(update=lambda name=name: order.append(name)) for name in "ab"]
+    assert benchmark.update_ms(sides, rounds=2).shape == (2,)
+    assert order == list("ababab")  # the first round warms up
