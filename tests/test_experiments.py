@@ -93,6 +93,7 @@ def test_a_setting_that_is_off_voids_no_run_that_was_finished_before_there_was_o
     prepare(job)
     stored = json.loads((job.folder / "job.json").read_text())
     assert stored["config"]["rl"].pop("evidence") is None
+    assert stored["config"]["max_turns"] == 8  # as when this was every task's number
     write_json(job.folder / "job.json", stored)
     prepare(job)
     write_json(job.folder / "job.json", stored | {"greedy": True})

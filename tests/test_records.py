@@ -118,6 +118,17 @@ def test_values_of_turns_and_subsets_survive_json():
     assert from_json(Group, json.loads(json.dumps(to_json(group)))) == group
 
 
+@pytest.mark.parametrize(
+    ("finish", "cut"),
+    [("end_of_turn", False), ("fault", False), ("length", True), ("context", True)],
+)
+def test_an_attempt_ran_out_of_tokens_if_its_last_message_did(finish, cut):
+    first = trajectory()
+    last = replace(first.turns[0], action=replace(first.turns[0].action, finish=finish))
+    assert replace(first, turns=(*first.turns, last)).ran_out_of_tokens == cut
+    assert not replace(first, turns=(last, *first.turns)).ran_out_of_tokens
+
+
 def test_a_group_and_its_attempts_print_as_a_line_each():
     """By hand: three tokens a turn; what was never handed in is not solved."""
     right, late = trajectory(), replace(trajectory(), stop_reason="max_turns")

@@ -187,6 +187,8 @@ def test_a_run_that_is_not_there_says_where_it_was_looked_for(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="found none at .*runs/no-such"):
         load_run("no-such")
+    with pytest.raises(ValueError, match=rf"found none at \['{tmp_path}'\]; train\(\), "):
+        load_run(tmp_path)
 
 
 def test_a_run_below_runs_is_found_by_name(tmp_path, monkeypatch):
@@ -216,6 +218,12 @@ def test_another_schema_is_refused(log):
     (log.folder / "config.json").write_text(json.dumps({"schema": 99}))
     with pytest.raises(ValueError, match="expected a run with schema 1, got 99"):
         load_run(log.folder)
+
+
+def test_a_model_s_folder_is_no_run(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
+    with pytest.raises(ValueError, match="config.json is another program's .a model's.*train"):
+        load_run(tmp_path)
 
 
 def test_a_run_is_read_without_torch(log):

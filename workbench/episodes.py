@@ -56,7 +56,7 @@ def rollout(
     n: int = 8,
     seed: int = 0,
     sampler: SamplerSettings = SamplerSettings(),
-    max_turns: int = 8,
+    max_turns: int | None = None,
 ) -> Group:
     """A group: `n` trajectories of one task. Same arguments and weights, same trajectories.
 
@@ -73,7 +73,7 @@ def rollout_many(
     seed: int = 0,
     *,
     sampler: SamplerSettings = SamplerSettings(),
-    max_turns: int = 8,
+    max_turns: int | None = None,
     loop_limit: int | None = None,
     can_abstain: bool = False,
     lane_rows: int = LANE_ROWS,

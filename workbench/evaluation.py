@@ -109,7 +109,7 @@ def evaluate(
     sampler: SamplerSettings = SamplerSettings(),
     *,
     greedy: bool = False,
-    max_turns: int = 8,
+    max_turns: int | None = None,
     progress: Callable[[RolloutProgress], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Evaluation:

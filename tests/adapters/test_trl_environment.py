@@ -91,6 +91,13 @@ def test_a_rollout_ends_with_the_command_that_ends_the_episode(trained):
 
 @pytest.mark.slow
 @pytest.mark.skipif(NO_POLICY, reason="no data/policies/tiny; `python3 -m workbench pretrain`")
+def test_what_an_environment_says_of_its_turns_suits_the_tasks(sandbox):
+    assert environment_factory([BUGFIX[0]], sandbox)().max_turns == 8
+    repositories = environment_factory(load_tasks("repos"), sandbox)()
+    repositories.reset("repos/spans")
+    assert repositories.max_turns == repositories.attempt.environment.max_turns == 40
+
+
 def test_well_formed_commands_of_the_shipped_policy_parse_as_tool_calls(sandbox):
     policy = open_policy("tiny")
     tokenizer = policy.tokenizer

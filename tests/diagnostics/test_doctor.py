@@ -98,6 +98,12 @@ def test_vital_signs_of_trl_s_log():
     assert on_policy.clip_share == 0.0 and not on_policy.reused
 
 
+def test_what_our_episodes_say_of_their_tokens_counts_and_not_how_trl_guesses_it():
+    row = FRESH | {"completions/clipped_ratio": 1.0}
+    guessed, told = of_trl([row, row | {"cut": 2.0}], settings())
+    assert (guessed.truncated_share, told.truncated_share) == (1.0, 0.25)
+
+
 def test_a_row_of_the_log_that_averages_updates_counts_their_groups():
     (row,) = of_trl([FRESH], settings(logging_steps=10))
     assert (row.num_groups, row.num_rollouts) == (20.0, 80.0)
@@ -181,9 +187,12 @@ def test_anything_else_is_refused():
         doctor("no-such-run")
 
 
-def test_the_command_prints_the_report(capsys):
+def test_the_command_prints_the_report_or_says_what_a_run_is(capsys, tmp_path):
     from workbench.__main__ import parser
+    from workbench.bootstrap import SetupError
     from workbench.commands import run
 
     assert run(parser().parse_args(["doctor", "bugfix-before-after"])) == 0
     assert "nothing found" in capsys.readouterr().out
+    with pytest.raises(SetupError, match="expected a folder that a run was written to .*demo"):
+        run(parser().parse_args(["doctor", str(tmp_path)]))

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench import load_tasks, rollout
-from workbench.environments import Environment, tools
+from workbench.environments import Environment, default_turns, tools
 from workbench.policies import ScriptedPolicy
 
 TASKS = {task.task_id: task for task in load_tasks("repos")}
@@ -27,7 +27,7 @@ SOLVE_SPANS = [
 
 
 def test_a_script_solves_a_repository_from_its_issue_to_the_hidden_tests(sandbox):
-    group = rollout(ScriptedPolicy(SOLVE_SPANS), SPANS, sandbox, n=1, max_turns=20)
+    group = rollout(ScriptedPolicy(SOLVE_SPANS), SPANS, sandbox, n=1)
     (trajectory,) = group.trajectories
     said = [turn.observation for turn in trajectory.turns]
     assert said[0] == (
@@ -82,7 +82,7 @@ def repair_rota(detail, sandbox):
     rota = tasks["repos/rota"]
     first = REPRODUCE_ROTA if detail != "located" else []
     script = [*READ_ROTA[detail], *first, *REPAIR_ROTA, "run", "submit"]
-    (trajectory,) = rollout(ScriptedPolicy(script), rota, sandbox, n=1, max_turns=40).trajectories
+    (trajectory,) = rollout(ScriptedPolicy(script), rota, sandbox, n=1).trajectories
     said = [turn.observation for turn in trajectory.turns]
     if first:
         assert said[script.index("run")].startswith("FAIL 1 of 12 tests\ntests/test_autumn.py::")
@@ -96,6 +96,15 @@ def test_a_competent_agent_needs_less_the_more_a_ticket_tells(sandbox):
     turns, chars = zip(*(repair_rota(detail, sandbox) for detail in READ_ROTA))
     assert turns == (22, 19, 9)
     assert [round(n, -3) for n in chars] == [6000, 4000, 2000]
+
+
+def test_a_repository_takes_more_turns_than_two_small_files_unless_it_is_told_otherwise():
+    (small,) = load_tasks("bugfix", split="train", count=1)
+    answer = load_tasks("functions", split="train", count=1)[0]
+    turns = [Environment(task, sandbox=None).max_turns for task in (answer, small, SPANS)]
+    assert turns == [1, 8, 40]
+    assert Environment(SPANS, sandbox=None, max_turns=12).max_turns == 12
+    assert default_turns(small, SPANS) == 40 and default_turns() == 8
 
 
 def test_an_edited_test_satisfies_run_and_nothing_else(sandbox):

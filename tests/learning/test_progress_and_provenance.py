@@ -27,6 +27,7 @@ from workbench.learning.provenance import (
 )
 from workbench.records import SamplerSettings
 from workbench.rewards import RewardDesign, all_pass
+from workbench.tasks import load_tasks
 
 CONFIG = TrainConfig(
     rft=RFTConfig(num_tasks=64, group_size=8, tasks_per_iteration=32),
@@ -71,6 +72,15 @@ def test_learning_rates_follow_the_kind_of_policy():
     assert resolve(TrainConfig(), lora=True).rft.lr == LR_LORA["rft"]
     assert resolve(TrainConfig(rl=RLConfig(lr=1.0)), lora=True).rl.lr == 1.0
     assert resolve(TrainConfig(), lora=False).dtype in ("float32", "bfloat16")
+
+
+def test_turns_follow_the_tasks_and_are_stored_as_a_number():
+    (small,), repository = load_tasks("bugfix", "train", 1), load_tasks("repos")[0]
+    turns = [
+        resolve(TrainConfig(max_turns=given), lora=False, tasks=tasks).max_turns
+        for given, tasks in ((None, [small]), (None, [small, repository]), (6, [repository]))
+    ]
+    assert turns == [8, 40, 6]
 
 
 def test_a_temperature_other_than_one_is_refused():

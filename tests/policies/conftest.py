@@ -40,31 +40,32 @@ def shipped_template(name):
     return (Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja").read_text("utf-8")
 
 
+def make_chat_tokenizer(template, pad="<|endoftext|>", eos=None):
+    """A small byte-level tokenizer with a family's template and its tokens."""
+    special = LLAMA_TOKENS if template.startswith("llama") else QWEN_TOKENS
+    special = ["<|endoftext|>", *[t for t in special if t != "<|endoftext|>"]]
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=900,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    bpe.train_from_iterator([*TEXTS, SYSTEM, *map(json.dumps, schemas())] * 4, trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=bpe, eos_token=eos or special[-1], pad_token=pad, bos_token=special[1]
+    )
+    tokenizer.add_tokens(["<think>", "</think>", "<tool_call>", "</tool_call>"])
+    tokenizer.chat_template = shipped_template(template)
+    return tokenizer
+
+
 @pytest.fixture(scope="session")
 def chat_tokenizer():
     """A function: template's name -> a small byte-level tokenizer with it and its tokens."""
-
-    def make(template, pad="<|endoftext|>", eos=None):
-        special = LLAMA_TOKENS if template.startswith("llama") else QWEN_TOKENS
-        special = ["<|endoftext|>", *[t for t in special if t != "<|endoftext|>"]]
-        bpe = Tokenizer(models.BPE())
-        bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        bpe.decoder = decoders.ByteLevel()
-        trainer = trainers.BpeTrainer(
-            vocab_size=900,
-            special_tokens=special,
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-            show_progress=False,
-        )
-        bpe.train_from_iterator([*TEXTS, SYSTEM, *map(json.dumps, schemas())] * 4, trainer)
-        tokenizer = PreTrainedTokenizerFast(
-            tokenizer_object=bpe, eos_token=eos or special[-1], pad_token=pad, bos_token=special[1]
-        )
-        tokenizer.add_tokens(["<think>", "</think>", "<tool_call>", "</tool_call>"])
-        tokenizer.chat_template = shipped_template(template)
-        return tokenizer
-
-    return make
+    return make_chat_tokenizer
 
 
 def small_config(kind, vocabulary):
@@ -83,18 +84,22 @@ def small_config(kind, vocabulary):
     )
 
 
+def save_chat_model(folder, kind="qwen2", template="qwen2_5", **options):
+    """A model and a tokenizer of toy size in `folder`, as from the Hub; returns the folder."""
+    tokenizer = make_chat_tokenizer(template, **options)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = AutoModelForCausalLM.from_config(small_config(kind, len(tokenizer)))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture
-def chat_folder(chat_tokenizer, tmp_path):
+def chat_folder(tmp_path):
     """A function: (architecture, template) -> a folder with such a model, as from the Hub."""
 
     def make(kind="qwen2", template="qwen2_5", **options):
-        tokenizer = chat_tokenizer(template, **options)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            model = AutoModelForCausalLM.from_config(small_config(kind, len(tokenizer)))
-        folder = tmp_path / f"{kind}-{template}"
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        return folder
+        return save_chat_model(tmp_path / f"{kind}-{template}", kind, template, **options)
 
     return make

@@ -142,7 +142,8 @@ def test_a_busy_server_is_asked_again(serve, task, sandbox, status):
 
 def test_a_server_that_stays_broken_is_our_fault_and_no_reward(serve, task, sandbox):
     server = serve(call("ls"), (500, {"error": "gone"}))
-    group = rollout(policy_of(server, num_retries=2), task, sandbox, n=1)
+    with pytest.warns(UserWarning, match="in 3 tries .HTTP 500: .*gone.*the episode is dropped"):
+        group = rollout(policy_of(server, num_retries=2), task, sandbox, n=1)
     trajectory = group.trajectories[0]
     assert trajectory.stop_reason == "abort" and trajectory.verdict.status == "sandbox_error"
     assert SOLVED.score(trajectory, task).total is None and len(server.asked) == 1 + 3
@@ -154,7 +155,8 @@ def test_a_server_that_is_not_there_is_our_fault_too(serve, task, sandbox):
     server = serve(call("ls"))
     server.http.shutdown()
     server.http.server_close()
-    trajectory = rollout(policy_of(server, num_retries=1), task, sandbox, n=1).trajectories[0]
+    with pytest.warns(UserWarning, match=r"got none in 2 tries \(ConnectError: .*Is the server up"):
+        trajectory = rollout(policy_of(server, num_retries=1), task, sandbox, n=1).trajectories[0]
     assert trajectory.stop_reason == "abort"
 
 
@@ -163,7 +165,7 @@ def test_a_refused_request_stops_everything_and_says_why(serve, task, sandbox, s
     server = serve((status, {"error": text}))
     with pytest.raises(EndpointError, match=f"got HTTP {status}.*{text}"):
         rollout(policy_of(server), task, sandbox, n=2)
-    with pytest.raises(EndpointError, match="expected a chat completion"):
+    with pytest.raises(EndpointError, match="expected a chat completion.*usually ends in /v1"):
         rollout(policy_of(serve({"answer": "?"})), task, sandbox, n=1)
 
 
@@ -178,6 +180,8 @@ def test_what_comes_without_token_ids_is_not_trained_on(serve, task, sandbox):
     assert group.trajectories[0].turns[0].action.ids == ()
     with pytest.raises(ValueError, match="expected the token ids of what was said, got none"):
         pack([group], [[1.0]])
+    with pytest.raises(EndpointError, match="got a choice with .'finish_reason', 'index', 'mess"):
+        rollout(policy_of(serve(call("submit")), token_ids=True), task, sandbox, n=1)
 
 
 def test_token_ids_and_logprobs_are_kept_where_the_server_tells_them(serve, task, sandbox):

@@ -146,6 +146,14 @@ def test_how_it_is_spoken_to_can_be_chosen(chat_folder, chat_tokenizer):
         (dict(quantize="4bit"), "need a CUDA GPU and the package bitsandbytes"),
         (dict(quantize="2bit"), 'expected "4bit" or None'),
         (dict(lora=ADAPTERS, adapter="there"), "got both"),
+        (dict(lora=dict(r=4)), r"lora: expected a peft.LoraConfig, got \{'r': 4\}; such as"),
+        (
+            dict(lora=LoraConfig(target_modules=["c_attn"])),
+            r"expected target_modules of this model, such as \['down_proj'.*c_attn",
+        ),
+        (dict(adapter="there"), "got 'there': no such folder, hence no adapter_config.json"),
+        (dict(adapter="."), "got '.': a folder without adapter_config.json"),
+        (dict(name_or_folder="tinny"), r"expected a folder that exists, one of \['tiny'\]"),
         (dict(pad_token="<nope>"), "expected a token of the vocabulary, got '<nope>'"),
     ],
 )
@@ -175,7 +183,20 @@ def test_adapters_whose_base_is_gone_say_so(chat_folder, tmp_path):
         open_policy(tmp_path / "adapters", lora=ADAPTERS)
 
 
+def test_adapters_that_were_not_written_to_their_end_say_so(chat_folder, tmp_path):
+    base, folder = chat_folder(), tmp_path / "adapters"
+    open_policy(base, lora=ADAPTERS).save(folder)
+    (folder / "adapter_model.safetensors").unlink()
+    with pytest.raises(ValueError, match="expected adapters of this model with their weights"):
+        open_policy(folder)
+    (folder / "adapter_config.json").write_text("{")
+    with pytest.raises(ValueError, match="adapter_config.json: expected JSON, found none"):
+        open_policy(folder)
+
+
 def test_a_folder_that_holds_no_model_says_what_is_wrong(tmp_path):
+    with pytest.raises(ValueError, match="expected a folder with a model and its tokenizer"):
+        open_policy(tmp_path)  # empty
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
     with pytest.raises(ValueError, match="could not be opened as a policy"):
         open_policy(tmp_path)

@@ -1,13 +1,18 @@
 """Our loss and TRL's on the same batch: two independent implementations of the same formulas."""
 
+import importlib.util
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from workbench.credit import gigpo, return_to_go
+from workbench.policies import open_policy
 from workbench.trl_bridge import conformance
+from workbench.trl_bridge.side_by_side import one_update_each
 
 pytestmark = pytest.mark.slow
 METHODS = ("GRPO", "DAPO", "Dr. GRPO")
@@ -42,6 +47,20 @@ def test_with_an_advantage_a_turn_trl_s_loss_is_ours(name, scheme, folder, group
 
     rl = replace(method(name), credit=several)
     assert_equal(conformance(folder, groups, rewards, rl, per_turn=True))
+
+
+def test_an_update_of_ours_and_one_of_trl_s_move_the_weights_alike(folder, groups, rewards):
+    """What benchmarks/conformance.py times. Adam moves a weight by the rate whatever the size of
+    its gradient, so that weights with hardly any differ."""
+    start = dict(open_policy(folder).model.named_parameters())
+    sides = one_update_each(folder, groups, rewards, method("DAPO"))
+    moves = []
+    for side in sides:
+        side.update()
+        moved = [(p - start[n]).flatten() for n, p in side.model.named_parameters()]
+        moves.append(torch.cat(moved).detach())
+    assert all(float(move.abs().max()) == pytest.approx(3e-4, rel=0.05) for move in moves)
+    assert float(torch.cosine_similarity(*moves, dim=0)) > 0.99
 
 
 def test_a_turn_without_gradient_is_in_no_mean_of_either(folder, groups, rewards):
@@ -102,3 +121,14 @@ def test_trl_divides_a_minibatch_of_dapo_by_the_mean_number_of_tokens(folder, gr
     assert len(advantages) == tokens
     at_ratio_one = -float(advantages.sum()) / tokens
     assert np.mean(losses) == pytest.approx(at_ratio_one, abs=1e-5)
+
+
+def test_the_updates_that_are_timed_take_turns():
+    path = Path(__file__).resolve().parents[2] / "benchmarks" / "conformance.py"
+    spec = importlib.util.spec_from_file_location("conformance_benchmark", path)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    order = []
+    sides = [SimpleNamespace(update=lambda name=name: order.append(name)) for name in "ab"]
+    assert benchmark.update_ms(sides, rounds=2).shape == (2,)
+    assert order == list("ababab")  # the first round warms up

@@ -163,6 +163,15 @@ def test_what_makes_no_sense_is_refused_at_once(sandbox):
         MultiTurn(TASKS, sandbox, sampler=SamplerSettings(temperature=0.7))
 
 
+def test_an_attempt_has_as_many_turns_as_suit_the_tasks(sandbox):
+    from workbench.tasks import load_tasks
+    from workbench.trl_bridge import MultiTurn
+
+    assert MultiTurn(TASKS, sandbox).max_turns == 8
+    assert MultiTurn(load_tasks("repos"), sandbox).max_turns == 40
+    assert MultiTurn(load_tasks("repos"), sandbox, max_turns=20).max_turns == 20
+
+
 def test_evidence_is_collected_before_the_credit(make):
     asked = []
 
@@ -199,13 +208,14 @@ def test_a_run_whose_critic_is_in_no_checkpoint_is_not_resumed(make):
 
 
 def test_dropout_is_off_while_sampling_and_the_mode_comes_back(folder, sandbox, tmp_path):
-    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config, trained_policy
+    from workbench.policies import CausalLMPolicy
+    from workbench.trl_bridge import MultiTurn, TurnGRPOTrainer, grpo_config
 
     modes = []
 
-    def policy(trainer):
-        found = trained_policy(trainer)
-        modes.append(trainer.model.training)
+    def policy(model, tokenizer):
+        found = CausalLMPolicy(model, tokenizer)
+        modes.append(model.training)
         return found
 
     episodes = MultiTurn(TASKS, sandbox, BRIEF, SMALL, policy=policy)

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 import torch
 
+from tests.policies.conftest import save_chat_model
 from tests.trl_bridge.conftest import TASKS
 from workbench.credit import return_to_go
 from workbench.learning import RLConfig, pack
-from workbench.policies import open_policy
+from workbench.policies import CausalLMPolicy, chat_format, open_policy
+from workbench.records import SamplerSettings
 from workbench.rewards import RewardDesign
 from workbench.runlog import load_run
 from workbench.sampler import extract_weights
+from workbench.tasks import load_tasks
 
 pytestmark = pytest.mark.slow
 SMALL = RLConfig(
@@ -135,6 +138,88 @@ def test_settings_under_which_rows_or_checkpoints_would_not_fit_are_refused(make
     ):
         with pytest.raises(ValueError, match=message):
             make("run", **changes)[1].train()
+
+
+def test_a_chat_model_is_evaluated_with_the_prompt_it_is_trained_with(
+    sandbox, tmp_path, monkeypatch
+):
+    """Several turns: the model is spoken to as `policy` says, not as its template alone would."""
+    from peft import LoraConfig
+
+    from workbench.trl_bridge import MultiTurn, RunLogCallback, TurnGRPOTrainer, grpo_config
+
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+    model, made = save_chat_model(tmp_path / "model"), []
+
+    def policy(model, tokenizer):
+        chat = chat_format(tokenizer, style="plain", system="Repair it.")
+        made.append(CausalLMPolicy(model, tokenizer, chat))
+        return made[-1]
+
+    rl, room = replace(SMALL, iterations=1), SamplerSettings(max_action_tokens=8, max_context=2000)
+    options = dict(sampler=room, max_turns=2, policy=policy)
+    episodes = MultiTurn(DEV, sandbox, BRIEF, rl, **options)
+    trainer = TurnGRPOTrainer(
+        model=str(model),
+        args=grpo_config(tmp_path / "trl", rl),
+        train_dataset=episodes.dataset(),
+        rollout_func=episodes.rollout,
+        reward_funcs=episodes.reward,
+        peft_config=LoraConfig(r=4, target_modules="all-linear"),
+        callbacks=[RunLogCallback(tmp_path / "run", episodes, dev=DEV)],
+    )
+    trainer.train()
+    assert len(made) == 3  # an evaluation, the iteration's attempts, an evaluation
+    found = episodes.evaluate(trainer.model, trainer.processing_class, DEV)
+    trained = {g.task_id: g.trajectories[0] for g in episodes.last.groups}
+    for group in found.groups:
+        told = group.trajectories[0].turns[0].action.new_ids
+        assert told == trained[group.task_id].turns[0].action.new_ids
+        assert "Repair it." in trainer.processing_class.decode(told)
+
+
+@pytest.mark.parametrize(
+    ("kind", "template", "more"),
+    [
+        ("qwen2", "qwen2_5", {}),
+        ("qwen3", "qwen3", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("tiny", None, {}),
+    ],
+)
+def test_answers_of_one_turn_are_evaluated_with_trl_s_own_prompt(
+    folder, sandbox, tmp_path, kind, template, more
+):
+    from trl import GRPOTrainer
+
+    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
+
+    class Watched(SingleTurn):
+        def evaluate(self, *args, **options):
+            evaluations.append(super().evaluate(*args, **options))
+            return evaluations[-1]
+
+    evaluations, rl = [], replace(SMALL, iterations=1, tied_groups="keep")
+    if template is not None:
+        folder = save_chat_model(tmp_path / "model", kind, template)
+    tasks = load_tasks("functions", split="train", count=2)
+    answers = Watched(
+        *(tasks, sandbox, BRIEF, rl),
+        sampler=SamplerSettings(max_action_tokens=8, max_context=500),
+        prompt=lambda task: f"{task.statement}, in Python",
+    )
+    trainer = GRPOTrainer(
+        model=str(folder),
+        args=grpo_config(tmp_path / "trl", rl, lora=False, max_completion_length=8, **more),
+        train_dataset=answers.dataset(),
+        reward_funcs=answers.reward,
+        callbacks=[RunLogCallback(tmp_path / "run", answers, dev=tasks)],
+    )
+    trainer.train()
+    theirs = trainer._tokenize_prompts([row["prompt"] for row in answers.dataset()])[0]
+    for found in evaluations:
+        told = [group.trajectories[0].turns[0].action.new_ids for group in found.groups]
+        assert list(map(list, told)) == theirs
+    assert len(evaluations) == 2 and "in Python" in trainer.processing_class.decode(theirs[0])
 
 
 def StopAfter(step):

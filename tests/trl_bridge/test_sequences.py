@@ -1,5 +1,7 @@
 """Trajectories as the lists TRL takes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,13 +41,16 @@ def test_the_rollout_holds_one_list_a_trajectory():
 
 def test_a_history_that_was_cut_is_refused():
     cut = by_hand(([1, 2], [3]), ([4], [5]), kept=[0, 1])
-    with pytest.raises(ValueError, match="one row of tokens, got 2; TRL has one sequence"):
+    with pytest.raises(ValueError, match="one row of tokens, got 2; TRL has one .*shorten=True"):
         sequences_of(group_of(cut), [np.zeros(2)])
 
 
 def test_an_attempt_that_never_spoke_is_refused():
-    with pytest.raises(ValueError, match="leaves no room in sampler.max_context"):
-        sequences_of(group_of(by_hand(([1, 2], []))), [np.zeros(1)])
+    silent = by_hand(([1, 2], []))
+    with pytest.raises(ValueError, match="no room in sampler.max_context, which is 768: raise it"):
+        sequences_of(group_of(silent), [np.zeros(1)])
+    with pytest.raises(ValueError, match="could not be sampled at all: a fault of ours"):
+        sequences_of(group_of(replace(silent, stop_reason="abort")), [np.zeros(1)])
 
 
 def test_credit_of_another_shape_is_refused():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Attempt:
     """An environment and the turns played in it so far."""
 
-    def __init__(self, task: Task, sandbox: Sandbox, *, max_turns: int = 8) -> None:
+    def __init__(self, task: Task, sandbox: Sandbox, *, max_turns: int | None = None) -> None:
         """An attempt at its start; `max_turns` as for `Environment`."""
         self.environment = Environment(task, sandbox, max_turns=max_turns)
         self.statement = self.environment.reset()

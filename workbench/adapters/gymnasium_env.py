@@ -32,7 +32,7 @@ _NOTE = 32
 
 
 def as_gymnasium(
-    tasks: Iterable[Task], sandbox: Sandbox, design: RewardDesign, max_turns: int = 8
+    tasks: Iterable[Task], sandbox: Sandbox, design: RewardDesign, max_turns: int | None = None
 ) -> gymnasium.Env:
     """An environment that draws a task at each reset and pays the design's total at the end.
 
@@ -61,7 +61,7 @@ class _Texts:
     """What the environment does; `as_gymnasium` makes it a `gymnasium.Env`."""
 
     def __init__(
-        self, tasks: Sequence[Task], sandbox: Sandbox, design: RewardDesign, max_turns: int
+        self, tasks: Sequence[Task], sandbox: Sandbox, design: RewardDesign, max_turns: int | None
     ) -> None:
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox, self._design, self._max_turns = sandbox, design, max_turns

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.adapters.attempt import Attempt
 from workbench.adapters.opening import Opening
+from workbench.environments import default_turns
 from workbench.records import Task, Trajectory
 from workbench.rewards import RewardDesign
 
@@ -55,7 +56,7 @@ def environment_factory(
     tasks: Iterable[Task],
     sandbox: Sandbox | Callable[[], Sandbox],
     design: RewardDesign | None = None,
-    max_turns: int = 8,
+    max_turns: int | None = None,
 ) -> Callable[[], WorkspaceEnvironment]:
     """What `GRPOTrainer(environment_factory=...)` calls to make one environment per rollout.
 
@@ -66,9 +67,11 @@ def environment_factory(
         design: scores the finished episode, logged by TRL as `rewards/RewardedEnvironment`. None =
             the environment has no reward of its own: give `reward_funcs=as_reward(...)` or
             `as_rewards(...)`, which score its episode and log each component.
-        max_turns: an episode ends after this many commands.
+        max_turns: an episode ends after this many commands; None = as many as suit the tasks.
     """
     by_id = {task.task_id: task for task in tasks}
+    if max_turns is None:
+        max_turns = default_turns(*by_id.values())
     if design is None:
         return functools.partial(WorkspaceEnvironment, by_id, Opening(sandbox), max_turns)
     return functools.partial(RewardedEnvironment, by_id, Opening(sandbox), max_turns, design)

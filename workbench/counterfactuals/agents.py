@@ -39,7 +39,7 @@ def play_agents(
     seed: int = 0,
     *,
     reward: RewardDesign = SOLVED,
-    max_turns: int = 8,
+    max_turns: int | None = None,
 ) -> tuple[Group, Cost]:
     """The group with `agents_values`, for `credit.agent_shapley` and `credit.difference_rewards`.
 

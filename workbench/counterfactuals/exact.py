@@ -31,7 +31,7 @@ def exact_turn_values(
     sandbox: Sandbox,
     *,
     reward: RewardDesign = SOLVED,
-    max_turns: int = 8,
+    max_turns: int | None = None,
 ) -> tuple[Group, Cost]:
     """The group with the exact value of every place before a turn, and the counting's cost.
 

@@ -47,7 +47,7 @@ def reroll(
     seed: int = 0,
     *,
     reward: RewardDesign = SOLVED,
-    max_turns: int = 8,
+    max_turns: int | None = None,
 ) -> tuple[Group, Cost]:
     """The group with `turn_values`, and what they cost.
 
@@ -78,7 +78,7 @@ def reroll_many(
     seed: int = 0,
     *,
     reward: RewardDesign = SOLVED,
-    max_turns: int = 8,
+    max_turns: int | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> tuple[list[Group], Cost]:
     """`reroll` of several groups, each with its task: fuller sessions, the same kind of values.
@@ -138,7 +138,7 @@ class Rerolls:
         *,
         seed: int,
         reward: RewardDesign = SOLVED,
-        max_turns: int = 8,
+        max_turns: int | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> tuple[list[Group], Cost]:
         """The groups with `turn_values`, and what they cost; see `reroll_many`."""

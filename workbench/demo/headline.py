@@ -34,7 +34,7 @@ from workbench.runlog import load_run, write_json
 from workbench.sandbox import open_sandbox
 from workbench.tasks import load_tasks
 
-CONFIG = replace(TrainConfig(), evaluate_every=10)
+CONFIG = replace(TrainConfig(), max_turns=8, evaluate_every=10)
 """Settings of the headline run: the measured defaults, and a curve on unseen tasks."""
 
 

@@ -121,6 +121,9 @@ def completion_budget(case: TrainerCase | RunCase) -> str | None:
     if isinstance(case, RunCase):
         sampler, turns = case.settings["sampler"], case.settings["max_turns"]
         budget, name = sampler["max_context"], "max_context"
+    elif case.episodes is not None:
+        turns = case.episodes.max_turns
+        budget, name = case.episodes.sampler.max_context, "max_context"
     else:
         turns, budget, name = _turns(case), case.args.max_completion_length, "max_completion_length"
         positions = getattr(case.model.config, "max_position_embeddings", None)

@@ -51,6 +51,12 @@ class TrainerCase:
         return hasattr(self.model, "peft_config")
 
     @property
+    def episodes(self) -> Any | None:
+        """The `trl_bridge.MultiTurn` that plays its episodes, if one does."""
+        owner = getattr(self.trainer.rollout_func, "__self__", None)
+        return owner if hasattr(owner, "max_turns") else None
+
+    @property
     def num_updates(self) -> int:
         """Optimiser steps so far."""
         return self.trainer.state.global_step

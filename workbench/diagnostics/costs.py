@@ -136,7 +136,7 @@ def calibrate(
     from workbench.learning.rows import Stopwatch
 
     lora = any(not p.requires_grad for p in policy.model.parameters())
-    config = resolve(config or TrainConfig(), lora=lora)
+    config = resolve(config or TrainConfig(), lora=lora, tasks=tasks)
     chosen = list(tasks)[:num_tasks]
     play = dict(sampler=config.sampler, max_turns=config.max_turns)
     rollout_many(policy, chosen[:1], sandbox, WARM_UP, seed + 1, **play)

@@ -62,22 +62,17 @@ def truncated(case: Case) -> str | None:
     """Most completions are cut off at the length limit."""
     if isinstance(case, RunCase):
         attempts = [t for group in case.last_groups for t in group.trajectories]
-        cut = np.mean([_was_cut(t) for t in attempts])
+        cut = np.mean([t.ran_out_of_tokens for t in attempts])
         said = f"{cut:.0%} of the last {len(attempts)} attempts ran out of tokens"
         return said if cut > CONTEXT_SHARE else None
     shares = recent(case, "truncated_share")
     if np.mean(shares) <= TRUNCATED_SHARE:
         return None
-    limit = case.args.max_completion_length
+    limit = f" at {case.args.max_completion_length} tokens" * (case.trainer.rollout_func is None)
     return (
-        f"{np.mean(shares):.0%} of the completions were cut at {limit} tokens "
+        f"{np.mean(shares):.0%} of the completions were cut{limit} "
         f"in the last {len(shares)} rows of the log"
     )
-
-
-def _was_cut(trajectory) -> bool:
-    last = trajectory.turns[-1].action.finish if trajectory.turns else "context"
-    return trajectory.stop_reason == "context" or last != "end_of_turn"
 
 
 def _is_constant(rows: Sequence[Vitals]) -> bool:

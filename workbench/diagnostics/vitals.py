@@ -68,8 +68,9 @@ def of_trl(log_history: Iterable[Mapping[str, Any]], args: Any) -> tuple[Vitals,
 
 def _of_trl_row(row: Mapping[str, Any], args: Any, batches: float) -> Vitals:
     names = [k[len("rewards/") : -len("/mean")] for k in row if _is_mean_of_function(k)]
-    unscorable = row.get("unscorable")  # of our adapters: completions a generation batch
     batch = args.generation_batch_size
+    # of our adapters and `MultiTurn`: completions a generation batch
+    dropped, cut = (_share(row.get(name), batch) for name in ("unscorable", "cut"))
     return Vitals(
         num_groups=batches * batch / max(args.num_generations, 1),
         num_rollouts=batches * batch,
@@ -79,13 +80,18 @@ def _of_trl_row(row: Mapping[str, Any], args: Any, batches: float) -> Vitals:
             for n in names
         },
         tied_share=_number(row.get("frac_reward_zero_std")),
-        truncated_share=_number(row.get("completions/clipped_ratio")),
-        dropped_share=None if unscorable is None else unscorable / batch,
+        truncated_share=_number(row.get("completions/clipped_ratio")) if cut is None else cut,
+        dropped_share=dropped,
         clip_share=_number(row.get("clip_ratio/region_mean")),
         grad_norm=_number(row.get("grad_norm")),
         kl=_number(row.get("kl")),
         gap=_number(row.get("sampling/sampling_logp_difference/mean")),
     )
+
+
+def _share(count: Any, total: float) -> float | None:
+    count = _number(count)
+    return None if count is None else count / total
 
 
 def _is_mean_of_function(key: str) -> bool:

@@ -5,7 +5,8 @@ observations, and at the end a verdict with its evidence.
 """
 
 from workbench.environments.agents import EDITOR, LOCATOR
-from workbench.environments.environment import OBSERVATION_CHARS, Environment
+from workbench.environments.environment import Environment
+from workbench.environments.limits import OBSERVATION_CHARS, default_turns
 from workbench.environments.parsing import ARGUMENTS, parse_command, parse_edit
 from workbench.environments.state import EnvironmentState, Step
 
@@ -17,6 +18,7 @@ __all__ = [
     "Environment",
     "EnvironmentState",
     "Step",
+    "default_turns",
     "parse_command",
     "parse_edit",
 ]

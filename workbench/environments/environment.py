@@ -23,6 +23,7 @@ from workbench.environments.agents import (
     parse_as,
 )
 from workbench.environments.answers import answer_of
+from workbench.environments.limits import default_observation_chars, default_turns
 from workbench.environments.notations import parse_message
 from workbench.environments.state import EnvironmentState, Step
 from workbench.grading import (
@@ -48,11 +49,6 @@ from workbench.tasks import complete
 if TYPE_CHECKING:
     from workbench.sandbox import Sandbox
 
-OBSERVATION_CHARS = 400
-"""Longer observations are cut here, so that an episode fits its context."""
-REPOSITORY_OBSERVATION_CHARS = 8000
-"""The same for repositories, whose files are longer."""
-
 
 class Environment:
     """One episode's workspace and tools.
@@ -67,7 +63,7 @@ class Environment:
         task: Task,
         sandbox: Sandbox,
         *,
-        max_turns: int = 8,
+        max_turns: int | None = None,
         loop_limit: int | None = None,
         observation_chars: int | None = None,
         can_abstain: bool = False,
@@ -78,7 +74,8 @@ class Environment:
         Args:
             task: without files it is a single turn whatever `max_turns` says.
             sandbox: runs the tests; called only by `run` and `finish`.
-            max_turns: the episode stops after this many messages, parse errors included.
+            max_turns: the episode stops after this many messages, parse errors included; None =
+                as many as suit the task (`default_turns`): 8, for repositories 40.
             loop_limit: stop when one command met one answer in one workspace this many times
                 (3 is usual); None leaves it to `max_turns`.
             observation_chars: observations are cut after this many characters; None = a number
@@ -90,6 +87,8 @@ class Environment:
         Raises:
             ValueError: if `max_turns` < 1, or the agents' names or tools cannot be.
         """
+        if max_turns is None:
+            max_turns = default_turns(task)
         if max_turns < 1:
             raise ValueError(f"max_turns: expected at least 1, got {max_turns}")
         self.task = task
@@ -100,8 +99,7 @@ class Environment:
         self.can_abstain = can_abstain
         self.agents = checked_agents(agents, self.single_turn)
         if observation_chars is None:
-            is_large = task.is_repository
-            observation_chars = REPOSITORY_OBSERVATION_CHARS if is_large else OBSERVATION_CHARS
+            observation_chars = default_observation_chars(task)
         self.observation_chars = observation_chars
         self._start = EnvironmentState(task.files, files_hash(task.files), 0, None, ())
         self._state = self._start

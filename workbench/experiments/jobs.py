@@ -86,14 +86,14 @@ def run_job(path: str) -> None:
     import torch
 
     from workbench.evaluation import evaluate
-    from workbench.learning import HONEST, TrainConfig, train
+    from workbench.learning import HONEST, train
     from workbench.policies import open_policy
     from workbench.sandbox import open_sandbox
 
     torch.set_num_threads(1)
     job: Job = pickle.loads(Path(path).read_bytes())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    arm, config = job.arm, replace(job.arm.config or TrainConfig(), update_threads=1)
+    arm, config = job.arm, replace(_settings(job.arm), update_threads=1)
     policy = open_policy(arm.policy, lora=arm.lora, seed=job.seed)
     with open_sandbox("local", workers=1) as sandbox:
         if arm.recipe is not None:
@@ -134,7 +134,7 @@ def prepare(job: Job) -> None:
 
 def _describe(job: Job) -> dict[str, Any]:
     """What must be equal for a stored result to count."""
-    from workbench.learning import HONEST, TrainConfig
+    from workbench.learning import HONEST
     from workbench.learning.provenance import describe_config, describe_reward, describe_tasks
 
     return {
@@ -143,12 +143,23 @@ def _describe(job: Job) -> dict[str, Any]:
         "recipe": job.arm.recipe,
         "policy": job.arm.policy,
         "lora": job.arm.lora.to_dict() if job.arm.lora else None,
-        "config": describe_config(job.arm.config or TrainConfig()),
+        "config": describe_config(_settings(job.arm)),
         "reward": describe_reward(job.arm.reward or HONEST),
         "tasks": describe_tasks(job.arm.tasks),
         "unseen": describe_tasks(job.unseen),
         "greedy": job.greedy,
     }
+
+
+def _settings(arm: Arm) -> TrainConfig:
+    """Settings of an arm with its tasks filled in, turns included: its evaluation has as many."""
+    from workbench.environments import default_turns
+    from workbench.learning import TrainConfig
+
+    config = arm.config or TrainConfig()
+    if config.max_turns is not None:
+        return config
+    return replace(config, max_turns=default_turns(*arm.tasks))
 
 
 def _given(described: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,8 +18,9 @@ import torch
 
 from workbench.counterfactuals import Cost
 from workbench.credit import broadcast
+from workbench.environments import default_turns
 from workbench.learning import losses
-from workbench.records import Group, SamplerSettings
+from workbench.records import Group, SamplerSettings, Task
 
 LR_FULL = {"rft": 5e-4, "rl": 3e-4}
 """Measured learning rates when every weight is trained; RL at 6e-4 plateaus early."""
@@ -119,8 +120,9 @@ class TrainConfig:
     """Settings of the RL stage."""
     sampler: SamplerSettings = SamplerSettings()
     """How actions are sampled; training needs temperature 1."""
-    max_turns: int = 8
-    """An attempt ends after this many turns."""
+    max_turns: int | None = None
+    """An attempt ends after this many turns; None: as many as suit the tasks that are practised on
+    (`environments.default_turns`)."""
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     """Arithmetic of the update. "auto": bfloat16 autocast where the CPU has instructions for it
     (1.5 times as fast), else float32. Weights, optimiser and sampling stay float32."""
@@ -136,8 +138,9 @@ class TrainConfig:
     """Iterations between checkpoints; the last two are kept."""
 
 
-def resolve(config: TrainConfig, *, lora: bool) -> TrainConfig:
-    """`config` with every "auto" and None replaced by the value this machine and policy get.
+def resolve(config: TrainConfig, *, lora: bool, tasks: Sequence[Task] = ()) -> TrainConfig:
+    """`config` with every "auto" and None replaced by the value that this machine, this policy and
+    the tasks that are practised on get.
 
     Raises ValueError for settings under which the update would be wrong.
     """
@@ -153,15 +156,17 @@ def resolve(config: TrainConfig, *, lora: bool) -> TrainConfig:
         )
     _check_evidence_and_credit(config.rl)
     rates = LR_LORA if lora else LR_FULL
-    rft, rl, dtype = config.rft, config.rl, config.dtype
+    rft, rl, dtype, turns = config.rft, config.rl, config.dtype, config.max_turns
     if rft.lr is None:
         rft = replace(rft, lr=rates["rft"])
     if rl.lr is None:
         rl = replace(rl, lr=rates["rl"])
     if dtype == "auto":
         dtype = "bfloat16" if _has_bfloat16() else "float32"
+    if turns is None:
+        turns = default_turns(*tasks)
     threads = config.update_threads or max(1, num_cpus() // torch.get_num_threads())
-    return replace(config, rft=rft, rl=rl, dtype=dtype, update_threads=threads)
+    return replace(config, rft=rft, rl=rl, dtype=dtype, max_turns=turns, update_threads=threads)
 
 
 def _check_evidence_and_credit(rl: RLConfig) -> None:

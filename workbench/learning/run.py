@@ -188,7 +188,7 @@ def train(
     """
     _check(policy, tasks, recipe, dev, config, resume)
     lora = any(not p.requires_grad for p in policy.model.parameters())
-    config = resolve(config, lora=lora)
+    config = resolve(config, lora=lora, tasks=tasks)
     described = describe_run(policy, tasks, sandbox, recipe, config, reward, seed, dev)
     folder = Path(folder) if folder else _new_folder(recipe, seed)
     if resume:

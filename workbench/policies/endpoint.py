@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import random
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -201,10 +202,12 @@ class EndpointSession:
             wait = min(60.0, self._policy.wait_s * 2**attempt) * self._jitter.uniform(0.5, 1)
             try:
                 response = self._client.post(url, json=self._body(i))
-            except httpx.TransportError:  # no connection, or no answer in time
+            except httpx.TransportError as error:  # no connection, or no answer in time
+                last = f"{type(error).__name__}: {error}"
                 time.sleep(wait)
                 continue
             if response.status_code in BUSY:
+                last = f"HTTP {response.status_code}: {response.text[:300]}"
                 time.sleep(_told_to_wait(response.headers.get("retry-after"), wait))
                 continue
             if response.status_code == 400 and "context" in response.text.lower():
@@ -212,19 +215,36 @@ class EndpointSession:
             if response.status_code >= 300:
                 raise EndpointError(
                     f"{url}: expected an answer of {self._policy.model!r}, got HTTP "
-                    f"{response.status_code}: {response.text[:300]}"
+                    f"{response.status_code}: {response.text[:300]}; look at base_url, model and "
+                    "api_key"
                 )
-            return _checked(response, url)
+            return _checked(response, url, self._policy.token_ids)
+        tries = self._policy.num_retries + 1
+        warnings.warn(
+            f"{url}: expected an answer, got none in {tries} tries ({last}); the episode is "
+            "dropped. Is the server up? Raise num_retries, wait_s or timeout_s, or lower "
+            "concurrency",
+            stacklevel=2,
+        )
         return FAULT
 
 
-def _checked(response: Any, url: str) -> Mapping[str, Any]:
+def _checked(response: Any, url: str, token_ids: bool) -> Mapping[str, Any]:
     """The answer, if it has the shape of one. Raises EndpointError otherwise."""
     try:
         answer = response.json()
         answer["choices"][0]["message"]["role"]
     except (ValueError, KeyError, IndexError, TypeError):
-        raise EndpointError(f"{url}: expected a chat completion, got {response.text[:300]!r}")
+        raise EndpointError(
+            f"{url}: expected a chat completion, got {response.text[:300]!r}; base_url is what "
+            "stands before /chat/completions and usually ends in /v1"
+        )
+    if token_ids and not all(sampled(answer["choices"][0])):
+        raise EndpointError(
+            f"{url}: expected token ids and their log-probabilities in the answer, as vLLM sends "
+            f"them (return_token_ids), got a choice with {sorted(answer['choices'][0])}; for "
+            "evaluation, which needs none, leave token_ids=True out"
+        )
     return answer
 
 

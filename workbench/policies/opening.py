@@ -79,8 +79,7 @@ def open_policy(
     For a model of fewer than SMALL weights torch is set to one thread, unless the environment's
     OMP_NUM_THREADS says otherwise: threads that wait for one another cost more than they bring.
     """
-    if lora is not None and adapter is not None:
-        raise ValueError("expected new adapters (lora) or stored ones (adapter), got both")
+    _check_adapters(lora, adapter)
     source = _locate(name_or_folder)
     if (Path(source) / "adapter_config.json").is_file():
         source, adapter = _base_of(Path(source), adapter, lora)
@@ -114,19 +113,41 @@ def _locate(name_or_folder: str | Path) -> str:
         return str(name_or_folder)
     shipped = sorted(p.name for p in SHIPPED.glob("*") if p.is_dir()) or ["none yet"]
     raise ValueError(
-        f"policy: expected a folder, one of {shipped} or a Hub id OWNER/NAME, "
+        f"policy: expected a folder that exists, one of {shipped} or a Hub id OWNER/NAME, "
         f'got {str(name_or_folder)!r}; `python3 -m workbench pretrain` makes "tiny"'
     )
+
+
+def _check_adapters(lora: Any, adapter: str | Path | None) -> None:
+    """Raise ValueError unless at most one is given, and that one can be what it should be."""
+    if lora is not None and adapter is not None:
+        raise ValueError("expected new adapters (lora) or stored ones (adapter), got both")
+    if lora is not None and not hasattr(lora, "peft_type"):
+        raise ValueError(
+            f"lora: expected a peft.LoraConfig, got {lora!r}; such as "
+            'LoraConfig(r=16, lora_alpha=32, target_modules="all-linear")'
+        )
+    if adapter is not None and not (Path(adapter) / "adapter_config.json").is_file():
+        found = "a folder without" if Path(adapter).is_dir() else "no such folder, hence no"
+        raise ValueError(
+            f"adapter: expected a folder that policy.save wrote for a LoRA policy, got "
+            f"{str(adapter)!r}: {found} adapter_config.json; new adapters are lora=LoraConfig(...)"
+        )
 
 
 def _base_of(folder: Path, adapter: Any, lora: Any) -> tuple[str, Path]:
     """(base model, adapters' folder) of a folder that holds adapters."""
     if adapter is not None or lora is not None:
         raise ValueError(f"{folder} holds adapters already: expected no lora and no other adapter")
-    base = json.loads((folder / "adapter_config.json").read_text("utf-8"))
-    base = base.get("base_model_name_or_path") or ""
     try:
+        stored = json.loads((folder / "adapter_config.json").read_text("utf-8"))
+        base = stored.get("base_model_name_or_path") or ""
         return _locate(base), folder
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{folder / 'adapter_config.json'}: expected JSON, found none ({error}); it was not "
+            "written to its end: save the policy again"
+        )
     except ValueError:
         raise ValueError(
             f"{folder} holds adapters of {base!r}, which is not here; open the model they belong "
@@ -138,13 +159,16 @@ def _from_pretrained(kind: Any, source: str, revision: str | None, **options: An
     try:
         with no_progress_bar():
             return kind.from_pretrained(source, revision=revision, **options)
-    except OSError as error:
-        is_folder = Path(source).is_dir()
-        offline = "" if is_folder else (
-            "; without a network a Hub id must have been downloaded before (`hf download "
-            f"{source}`), or give the folder it lies in"
-        )  # fmt: skip
-        raise ValueError(f"{source}: could not be opened as a policy{offline}. {error}") from error
+    except (OSError, ValueError) as error:
+        what_to_do = (
+            "; expected a folder with a model and its tokenizer, as policy.save writes it"
+            if Path(source).is_dir()
+            else "; there is no folder of that name here, and without a network a Hub id must have "
+            f"been downloaded before (`hf download {source}`)"
+        )
+        raise ValueError(
+            f"{source}: could not be opened as a policy{what_to_do}. {error}"
+        ) from error
 
 
 def _four_bits(quantize: str, device: str) -> Any:
@@ -195,7 +219,20 @@ def _with_adapters(
     if quantized:
         model = prepare_model_for_kbit_training(model)
     if adapter is not None:
-        return PeftModel.from_pretrained(model, adapter, is_trainable=True)
+        try:
+            return PeftModel.from_pretrained(model, str(adapter), is_trainable=True)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ValueError(
+                f"{adapter}: expected adapters of this model with their weights, as policy.save "
+                f"writes them; they could not be put on it. {error}"
+            ) from error
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return get_peft_model(model, lora)
+        try:
+            return get_peft_model(model, lora)
+        except ValueError as error:
+            linear = {n.split(".")[-1] for n, m in model.named_modules() if type(m) is nn.Linear}
+            raise ValueError(
+                f"lora: expected target_modules of this model, such as {sorted(linear)} or "
+                f'"all-linear". {error}'
+            ) from error

@@ -63,7 +63,7 @@ class Critic:
         *,
         seed: int,
         reward: RewardDesign = SOLVED,
-        max_turns: int = 8,
+        max_turns: int | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> tuple[list[Group], Cost]:
         """The groups with what it predicts before each turn; then it learns what came of them.

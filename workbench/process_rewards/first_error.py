@@ -70,7 +70,7 @@ def any_succeeds(
     num_rerolls: int = 8,
     seed: int = 0,
     reward: RewardDesign = SOLVED,
-    max_turns: int = 8,
+    max_turns: int | None = None,
 ) -> Callable[[int], bool]:
     """For `first_error`: does one of `num_rerolls` rests sampled after the first k turns succeed?
 

@@ -119,6 +119,12 @@ class Trajectory:
         """Tokens the policy sampled, all turns together."""
         return sum(len(turn.action.ids) for turn in self.turns)
 
+    @property
+    def ran_out_of_tokens(self) -> bool:
+        """Whether its last message was cut at the limit, or there was no room for one."""
+        last = self.turns[-1].action.finish if self.turns else "context"
+        return last in ("length", "context")
+
     def __repr__(self) -> str:  # the whole of it fills many screens
         hidden = hidden_passed(self)
         return (

@@ -38,7 +38,7 @@ CURVES = ("reward_mean", "edited_tests_share", "solved_share")
 class Sizes:
     """How large a seed's runs are."""
 
-    config: TrainConfig = TrainConfig()
+    config: TrainConfig = TrainConfig(max_turns=8)
     """Settings of the runs."""
     num_test: int = NUM_TEST
     """Test tasks."""

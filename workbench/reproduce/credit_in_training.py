@@ -97,7 +97,7 @@ ARMS = {
 class Sizes:
     """How large a seed's runs are."""
 
-    config: TrainConfig = replace(TrainConfig(), rl=RLConfig(iterations=12))
+    config: TrainConfig = TrainConfig(rl=RLConfig(iterations=12), max_turns=8)
     """Settings of the first arm."""
     num_evaluations: int = 3
     """Evaluations on dev tasks after the first one, at equal distances."""

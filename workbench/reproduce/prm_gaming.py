@@ -99,7 +99,7 @@ class Sizes:
     prepare: Preparation = Preparation()
     """How policy and model are made."""
     config: TrainConfig = replace(
-        TrainConfig(),
+        TrainConfig(max_turns=8),
         rl=RLConfig(iterations=16, tasks_per_iteration=6, lr=6e-4, lr_final_fraction=1.0),
     )
     """Settings of the RL runs: short, at twice the usual learning rate, which does not fall."""

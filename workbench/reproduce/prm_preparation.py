@@ -23,7 +23,7 @@ from workbench.tasks import load_tasks
 class Preparation:
     """How policy and model are made."""
 
-    config: TrainConfig = TrainConfig()
+    config: TrainConfig = TrainConfig(max_turns=8)
     """Settings of rejection fine-tuning."""
     num_tasks: int = 128
     """Training tasks whose attempts the model is fitted to."""

@@ -20,6 +20,7 @@ RECORDED = Path(__file__).parents[2] / "data" / "runs"
 """Where the recorded runs that come with the project lie."""
 RUNS = Path("runs")
 """Where new runs are written, below the current folder."""
+_WRITERS = "train(), `python3 -m workbench demo` and RunLogCallback write runs"
 
 
 class RunRecord:
@@ -29,10 +30,15 @@ class RunRecord:
         """Raises ValueError if `folder` holds no run, or one with another schema."""
         self.folder = Path(folder)
         self.config: dict[str, Any] = _read_json(self.folder / "config.json")
-        if self.config.get("schema") != SCHEMA:
+        if "schema" not in self.config:
+            raise ValueError(
+                f"{self.folder}: expected a folder that a run was written to, got one whose "
+                f"config.json is another program's (a model's?); {_WRITERS}"
+            )
+        if self.config["schema"] != SCHEMA:
             raise ValueError(
                 f"{self.folder}: expected a run with schema {SCHEMA}, got "
-                f"{self.config.get('schema')!r}; record it again with this version"
+                f"{self.config['schema']!r}; record it again with this version"
             )
 
     @cached_property
@@ -94,9 +100,10 @@ def load_run(name_or_folder: str | Path) -> RunRecord:
         if (place / "config.json").is_file():
             return RunRecord(place)
     known = [p.parent.relative_to(t) for t in (RUNS, RECORDED) for p in t.rglob("metrics.jsonl")]
+    looked_at = list(dict.fromkeys(map(str, places)))
     raise ValueError(
-        f"run: expected a folder with a config.json, found none at {[str(p) for p in places]}; "
-        f"runs there are: {sorted(map(str, known)) or 'none yet'}"
+        f"run: expected a folder that a run was written to (it has a config.json), found none at "
+        f"{looked_at}; {_WRITERS}; runs there are: {sorted(map(str, known)) or 'none yet'}"
     )
 
 

@@ -18,7 +18,9 @@ import numpy as np
 from workbench.adapters import as_dataset
 from workbench.counterfactuals import Cost
 from workbench.credit import broadcast
+from workbench.environments import default_turns
 from workbench.episodes import rollout_many
+from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.checkpoint import derive_seed
 from workbench.learning.rows import Stopwatch
@@ -32,12 +34,15 @@ from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
 if TYPE_CHECKING:
     import datasets
     from torch import nn
-    from trl import GRPOTrainer
+    from transformers import PreTrainedTokenizerBase
+    from trl import GRPOConfig, GRPOTrainer
 
     from workbench.sandbox import Sandbox
 
-REWARD = "reward"
-"""Column of `rollout`'s answer that `MultiTurn.reward` hands to TRL."""
+REWARD, CUT = "reward", "cut"
+"""Columns of `rollout`'s answer: what `MultiTurn.reward` hands to TRL, and whether the attempt ran
+out of tokens. TRL's own `completions/clipped_ratio` takes an attempt for whole that found no room
+for its last message, and for cut where a message ends with another token than a text."""
 
 
 def trained_policy(trainer: GRPOTrainer) -> CausalLMPolicy:
@@ -66,8 +71,8 @@ class MultiTurn:
         rl: RLConfig = RLConfig(),
         *,
         sampler: SamplerSettings = SamplerSettings(),
-        max_turns: int = 8,
-        policy: Callable[[GRPOTrainer], Policy] = trained_policy,
+        max_turns: int | None = None,
+        policy: Callable[[nn.Module, PreTrainedTokenizerBase], Policy] = CausalLMPolicy,
     ):
         """Nothing is rolled out yet.
 
@@ -76,7 +81,10 @@ class MultiTurn:
             design: what an attempt is paid.
             rl: of it, `credit`, `evidence`, `advantage_scale`, `advantage_ddof` and `tied_groups`
                 are used here; give the rest to the trainer with `grpo_config`.
-            policy: from the trainer to whatever samples; the default samples its model.
+            max_turns: of an attempt; None = as many as suit the tasks.
+            policy: from the trainer's model and tokenizer to whatever samples, in training and in
+                the log's evaluations; the default samples the model, spoken to as its tokenizer
+                says. Otherwise: `functools.partial(CausalLMPolicy, chat=chat_format(...))`.
         Raises:
             ValueError: if two tasks have one id, or the temperature is not 1.
         """
@@ -89,7 +97,8 @@ class MultiTurn:
         if len(self.tasks) != len(tasks):
             raise ValueError("tasks: expected different ids, got one twice")
         self.sandbox, self.design, self.rl = sandbox, design, rl
-        self.sampler, self.max_turns, self._policy = sampler, max_turns, policy
+        self.sampler, self._policy = sampler, policy
+        self.max_turns = default_turns(*tasks) if max_turns is None else max_turns
         fresh = getattr(rl.evidence, "fresh", None)  # of one that remembers, one of our own
         self._remembers = fresh is not None
         self._evidence = fresh() if fresh else rl.evidence
@@ -125,7 +134,8 @@ class MultiTurn:
                 "which learns on the side; start again in another folder"
             )
         with watch.sampling(self.sandbox), mode_kept(trainer.model):
-            policy = self._policy(trainer)
+            model = trainer.accelerator.unwrap_model(trainer.model)
+            policy = self._policy(model, trainer.processing_class)
             version = policy.version
             groups, extra = self._sample(policy, tasks, size, trainer, training)
         rl = self.rl if training else replace(self.rl, credit=broadcast)
@@ -135,11 +145,41 @@ class MultiTurn:
             self.last = rolled
         sequences = [s for g, row in zip(groups, credit) for s in sequences_of(g, row)]
         paid = [None if np.isnan(r) else float(r) for r in rolled.totals.ravel()]
-        return as_rollout(sequences) | {REWARD: paid}
+        cut = [t.ran_out_of_tokens for group in groups for t in group.trajectories]
+        return as_rollout(sequences) | {REWARD: paid, CUT: cut}
 
-    def reward(self, *, reward: Sequence[float | None], **columns: Any) -> list[float | None]:
-        """TRL's reward function: what the design paid in `rollout`; None = could not be judged."""
+    def reward(
+        self,
+        *,
+        reward: Sequence[float | None],
+        cut: Sequence[bool],
+        log_metric: Callable[[str, float], None],
+        **columns: Any,
+    ) -> list[float | None]:
+        """TRL's reward function: what the design paid in `rollout`; None = could not be judged.
+
+        Logged: how many could not be judged as `unscorable`, how many ran out of tokens as `cut`.
+        """
+        log_metric("unscorable", float(sum(paid is None for paid in reward)))
+        log_metric("cut", float(sum(cut)))
         return list(reward)
+
+    def evaluate(
+        self,
+        model: nn.Module,
+        tokenizer: PreTrainedTokenizerBase,
+        tasks: Sequence[Task],
+        args: GRPOConfig | None = None,
+        **options: Any,
+    ) -> Evaluation:
+        """The model on other tasks, told what it is told in training, with as many turns.
+
+        Args:
+            args: not read; of `SingleTurn.evaluate` it is.
+            options: `seed`, `greedy` and the like of `workbench.evaluate`.
+        """
+        options |= dict(sampler=self.sampler, max_turns=self.max_turns)
+        return evaluate(self._policy(model, tokenizer), tasks, self.sandbox, **options)
 
     def _sample(
         self, policy: Policy, tasks: list[Task], size: int, trainer: GRPOTrainer, training: bool

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from transformers import TrainerCallback
 
-from workbench.evaluation import SOLVED, evaluate
+from workbench.evaluation import SOLVED
 from workbench.learning import TrainConfig
 from workbench.learning.checkpoint import derive_seed
 from workbench.learning.loop import as_logged
@@ -70,7 +70,7 @@ class RunLogCallback(TrainerCallback):
             folder: new; or, for `trainer.train(resume_from_checkpoint=True)`, the one of the run
                 that is resumed.
             dev: unseen tasks, evaluated before, after every `evaluate_every` iterations, and at
-                the end; none = no evaluation.
+                the end, with the prompt of the training; none = no evaluation.
         """
         self.folder, self._episodes = Path(folder), episodes
         self._dev, self._evaluate_every = list(dev), evaluate_every
@@ -97,7 +97,7 @@ class RunLogCallback(TrainerCallback):
             self._log.cut(LogPosition(**json.loads(noted.read_text("utf-8"))))
         else:
             self._log = RunLog.create(self.folder, self._description(args))
-            self._evaluate("base", 0)
+            self._evaluate("base", 0, args)
         self._log.set_status("running")
 
     def on_step_begin(self, args, state, control, **_):
@@ -121,7 +121,7 @@ class RunLogCallback(TrainerCallback):
             self._write(rolled)
             done = state.global_step // self._per_iteration
             if done % self._evaluate_every == 0 and state.global_step < state.max_steps:
-                self._evaluate("rl", done)
+                self._evaluate("rl", done, args)
 
     def on_save(self, args, state, control, **_):
         """Note in TRL's checkpoint how long the log is."""
@@ -132,7 +132,7 @@ class RunLogCallback(TrainerCallback):
     def on_train_end(self, args, state, control, **_):
         """The last evaluation; the policy, or its adapters, beside the log."""
         if state.is_world_process_zero:
-            self._evaluate("rl", state.global_step // self._per_iteration)
+            self._evaluate("rl", state.global_step // self._per_iteration, args)
             self._policy.save(self.folder / "policy")
             self._log.set_status("finished", policy_version=self._policy.version)
 
@@ -176,18 +176,14 @@ class RunLogCallback(TrainerCallback):
             update_cpu=float(updating[1]),
         )
 
-    def _evaluate(self, stage: str, iteration: int) -> None:
+    def _evaluate(self, stage: str, iteration: int, args: GRPOConfig) -> None:
         if not self._dev:
             return
-        episodes, start = self._episodes, time.perf_counter()
-        with mode_kept(self._policy.model):
-            self._policy.model.eval()
-            found = evaluate(
-                *(self._policy, self._dev, episodes.sandbox),
-                seed=derive_seed(0, "evaluate"),
-                sampler=episodes.sampler,
-                max_turns=episodes.max_turns,
-            )
+        model, tokenizer, start = self._policy.model, self._policy.tokenizer, time.perf_counter()
+        with mode_kept(model):
+            model.eval()
+            seed = derive_seed(0, "evaluate")
+            found = self._episodes.evaluate(model, tokenizer, self._dev, args, seed=seed)
         self._log.append_metrics(
             evaluation_row(stage, iteration, found, time.perf_counter() - start)
         )

@@ -59,11 +59,7 @@ def _sequence(trajectory: Trajectory, numbers: np.ndarray) -> TokenSequence:
     if len(batch) != 1:
         raise ValueError(
             f"trajectory of {trajectory.task_id!r}: expected one row of tokens, got {len(batch)}; "
-            + (
-                "the statement leaves no room in sampler.max_context"
-                if not len(batch)
-                else "TRL has one sequence a completion: roll out without dropping the history"
-            )
+            + (_why_none(trajectory) if not len(batch) else _WHY_SEVERAL)
         )
     length = int(batch.lengths[0])
     ids, mask, logprobs = (
@@ -78,6 +74,21 @@ def _sequence(trajectory: Trajectory, numbers: np.ndarray) -> TokenSequence:
         env_mask=[int(sampled) for sampled in mask[start:]],
         logprobs=logprobs[start:],
         advantages=advantages[start:].tolist(),
+    )
+
+
+_WHY_SEVERAL = (
+    "TRL has one sequence a completion: open the policy without shorten=True, and let "
+    "sampler.max_context have room for the whole attempt"
+)
+
+
+def _why_none(trajectory: Trajectory) -> str:
+    if trajectory.stop_reason == "abort":
+        return "the policy could not be sampled at all: a fault of ours, see its warnings"
+    return (
+        f"what the policy is told first leaves no room in sampler.max_context, which is "
+        f"{trajectory.sampler.max_context}: raise it, or leave the task out"
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,10 +20,14 @@ import torch
 from peft import LoraConfig
 from torch import Tensor, nn
 
-from workbench.learning import RLConfig, pack, policy_logprobs
+from workbench.learning import RLConfig, TrainConfig, pack, policy_logprobs
+from workbench.learning.config import resolve
+from workbench.learning.forward import plain_attention
 from workbench.learning.loop import token_loss
 from workbench.learning.losses import was_clipped
-from workbench.learning.optimiser import trained_parameters
+from workbench.learning.optimiser import make_optimiser, trained_parameters
+from workbench.learning.update import update
+from workbench.policies import open_policy
 from workbench.records import Group
 from workbench.trl_bridge.sequences import TOKEN_ADVANTAGES, as_rollout, sequences_of
 from workbench.trl_bridge.settings import grpo_config
@@ -59,6 +63,16 @@ class Conformance:
     """Norm of the difference of all gradients, relative to the norm of ours."""
     clip_fraction: float
     """Share of the batch's tokens that the clip leaves without gradient."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model, and what trains it."""
+
+    model: nn.Module
+    """Changed in place."""
+    update: Callable[[], None]
+    """Makes one optimiser step."""
 
 
 def conformance(
@@ -98,6 +112,45 @@ def conformance(
         gradient_gap=relative_gap(ours.gradients, theirs.gradients),
         clip_fraction=float(clipped[batch.loss_mask].float().mean()),
     )
+
+
+def one_update_each(
+    model: str,
+    groups: Sequence[Group],
+    rewards: np.ndarray,
+    rl: RLConfig,
+    *,
+    lora: LoraConfig | None = None,
+) -> tuple[Trained, Trained]:
+    """(ours, TRL's) on the same float32 weights and the same whole batch, which both have prepared
+    before. Left out is what TRL's training loop does around an optimiser step.
+
+    Arguments as for `conformance`; `lora=None` trains all weights.
+    """
+    config = resolve(TrainConfig(rl=rl, dtype="float32"), lora=lora is not None)
+    rl, mine = config.rl, open_policy(model, lora=lora).model
+    batch, optimiser = pack(groups, credit_of(groups, rewards, rl)), make_optimiser(mine, rl)
+    trainer = replaying_trainer(model, groups, rewards, rl, False, lora)
+    inputs = replayed(trainer)
+    trainer.create_optimizer()
+
+    def ours() -> None:
+        with plain_attention(mine):
+            update(
+                *(mine, optimiser, batch, token_loss(rl), rl.token_weights),
+                grad_clip=rl.grad_clip,
+                dtype=config.dtype,
+                tokens_per_microbatch=config.tokens_per_microbatch,
+                clip_range=(rl.clip_low, rl.clip_high),
+            )
+
+    def theirs() -> None:
+        trainer._compute_loss(trainer.model, inputs).backward()
+        nn.utils.clip_grad_norm_(trainer.model.parameters(), rl.grad_clip)
+        trainer.optimizer.step()
+        trainer.optimizer.zero_grad()
+
+    return Trained(mine, ours), Trained(trainer.model, theirs)
 
 
 def credit_of(groups: Sequence[Group], rewards: np.ndarray, rl: RLConfig) -> list[list[np.ndarray]]:
@@ -153,18 +206,22 @@ def our_outcome(model: nn.Module, batch, rl: RLConfig) -> tuple[Outcome, Tensor]
     return Outcome(advantages, float(loss.detach()), _gradients(model)), logprobs.detach()
 
 
-def trl_outcome(trainer: TurnGRPOTrainer) -> Outcome:
-    """Loss and gradients of TRL on the batch it is given by its rollouts.
+def replayed(trainer: TurnGRPOTrainer) -> dict[str, Any]:
+    """The batch that TRL makes of its rollouts, with the sampler's logprobs as the old ones.
 
-    Calls two methods that are private in TRL 1.16, which no public one leads to without an
-    optimiser step.
+    Like those who use it calls a method that is private in TRL 1.16, which no public one leads to
+    without an optimiser step.
     """
-    model = trainer.model
-    model.train()
+    trainer.model.train()
     trainer.current_gradient_accumulation_steps = 1  # its training loop would have set this
     rows = [dict(row) for row in trainer.train_dataset for _ in range(trainer.num_generations)]
     inputs = trainer._generate_and_score_completions(rows)
-    inputs["old_per_token_logps"] = inputs["sampling_per_token_logps"]
+    return inputs | {"old_per_token_logps": inputs["sampling_per_token_logps"]}
+
+
+def trl_outcome(trainer: TurnGRPOTrainer) -> Outcome:
+    """Loss and gradients of TRL on the batch it is given by its rollouts."""
+    model, inputs = trainer.model, replayed(trainer)
     model.zero_grad(set_to_none=True)
     loss = trainer._compute_loss(model, inputs)
     loss.backward()

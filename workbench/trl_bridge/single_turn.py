@@ -8,19 +8,24 @@ Left out: logprobs and prompt ids, which TRL keeps to itself: such a batch canno
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.adapters import as_dataset, as_reward
+from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.rows import Stopwatch
+from workbench.policies import CausalLMPolicy, chat_format
 from workbench.records import Group, SamplerSettings, Task
 from workbench.rewards import RewardDesign
 from workbench.trl_bridge.rolled import Rolled, credited
 
 if TYPE_CHECKING:
     import datasets
-    from transformers import TrainerState
+    from torch import nn
+    from transformers import PreTrainedTokenizerBase, TrainerState
+    from trl import GRPOConfig
 
     from workbench.sandbox import Sandbox
 
@@ -45,6 +50,7 @@ class SingleTurn:
         rl: RLConfig = RLConfig(),
         *,
         sampler: SamplerSettings = SamplerSettings(),
+        prompt: Callable[[Task], str] | None = None,
     ):
         """Nothing is scored yet.
 
@@ -52,6 +58,8 @@ class SingleTurn:
             design: what an answer is paid.
             rl: the settings that `grpo_config` got as well; they go to the log.
             sampler: for the log's evaluations; TRL samples as `GRPOConfig` says.
+            prompt: what the policy is told of a task, as the one message of a user; None = its
+                statement.
         Raises:
             ValueError: if a task has a workspace, or the credit or ties are not TRL's.
         """
@@ -66,12 +74,34 @@ class SingleTurn:
             )
         self.tasks = {task.task_id: task for task in tasks}
         self.sandbox, self.design, self.rl, self.sampler = sandbox, design, rl, sampler
+        self._prompt = prompt or (lambda task: task.statement)
         self._score = as_reward(design, tasks, sandbox)
         self.last: Rolled | None = None
 
-    def dataset(self, **options: Any) -> datasets.Dataset:
-        """A row a task: one message of the user, and the task's id. Options of `as_dataset`."""
-        return as_dataset(self.tasks.values(), **({"conversational": True} | options))
+    def dataset(self) -> datasets.Dataset:
+        """A row a task: one message of the user, and the task's id."""
+        return as_dataset(self.tasks.values(), conversational=True, prompt=self._prompt)
+
+    def evaluate(
+        self,
+        model: nn.Module,
+        tokenizer: PreTrainedTokenizerBase,
+        tasks: Sequence[Task],
+        args: GRPOConfig | None = None,
+        **options: Any,
+    ) -> Evaluation:
+        """The model on other tasks, told what TRL tells it in training: the one message in the
+        model's chat template, no system text and no tools of ours.
+
+        Args:
+            args: the trainer's, for their `chat_template_kwargs`; None = there are none.
+            options: `seed`, `greedy` and the like of `workbench.evaluate`.
+        """
+        template = args.chat_template_kwargs if args else None
+        chat = chat_format(tokenizer, style="plain", system="", tools=(), options=template)
+        policy = CausalLMPolicy(model, tokenizer, chat)
+        told = [replace(task, statement=self._prompt(task)) for task in tasks]
+        return evaluate(policy, told, self.sandbox, sampler=self.sampler, **options)
 
     def reward(
         self, *, task_id: Sequence[str], trainer_state: TrainerState, **call: Any
