@@ -66,7 +66,7 @@ def test_a_saved_lora_policy_opens_with_its_adapters(folder, tmp_path):
 
 
 def test_an_unknown_name_says_what_there_is():
-    with pytest.raises(ValueError, match="expected a folder, one of .* got 'tinny'"):
+    with pytest.raises(ValueError, match="expected a folder that exists, one of .* got 'tinny'"):
         open_policy("tinny")
 
 
