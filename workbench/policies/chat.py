@@ -122,7 +122,8 @@ def chat_format(
     if not getattr(tokenizer, "chat_template", None):
         raise ValueError(
             f"{tokenizer.name_or_path or 'tokenizer'}: expected a chat template, got none; take "
-            "the model's instruct version, or set tokenizer.chat_template"
+            "the model's instruct version, or the tokenizer of `open_policy`, which gives a base "
+            "model a template (TRL: processing_class=open_policy(...).tokenizer)"
         )
     called = ChatFormat(tokenizer, "tools", system, "", tuple(schemas(tools)), options)
     has_tools = bool(tools) and _has_tools(called)
