@@ -10,7 +10,7 @@ from peft import LoraConfig
 from workbench import load_tasks, rollout
 from workbench.learning.batch import pack
 from workbench.learning.forward import policy_logprobs
-from workbench.policies import TRANSCRIPT, chat_format, open_policy
+from workbench.policies import TRANSCRIPT, answer_format, chat_format, open_policy
 from workbench.policies.transcript import with_template
 from workbench.records import SamplerSettings
 from workbench.sampler import CausalLMSession, WholeModelSession
@@ -137,6 +137,7 @@ def test_how_it_is_spoken_to_can_be_chosen(chat_folder, chat_tokenizer):
     form = chat_format(chat_tokenizer("qwen2_5"), style="plain", system="Repair it.")
     assert open_policy(folder).chat.style == "tools"
     assert open_policy(folder, chat=form).chat.style == "plain"
+    assert open_policy(folder, chat=answer_format).chat.system == ""
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_a_tokenizer_without_padding_asks_for_one(chat_folder):
 def test_a_base_model_is_spoken_to_in_plain_text(chat_folder, sandbox, tmp_path):
     folder = chat_folder("llama", "llama3")
     (folder / "chat_template.jinja").unlink()
-    with pytest.warns(UserWarning, match=r"taken for a base model .* that <\|eot_id\|> ends a mess"):
+    with pytest.warns(UserWarning, match=r"taken for a base model .* that <\|eot_id\|> ends"):
         policy = open_policy(folder, lora=ADAPTERS)
     assert policy.tokenizer.chat_template == TRANSCRIPT and policy.chat.style == "plain"
     task = load_tasks("bugfix", "train", 1)[0]

@@ -1,7 +1,7 @@
 """Policies: what acts in an episode. Scripted, tiny, any causal LM, or a server's."""
 
 from workbench.policies.causal_lm import CausalLMPolicy
-from workbench.policies.chat import ChatFormat, chat_format
+from workbench.policies.chat import ChatFormat, answer_format, chat_format
 from workbench.policies.endpoint import EndpointError, EndpointPolicy
 from workbench.policies.menu import MenuPolicy
 from workbench.policies.opening import open_policy
@@ -22,6 +22,7 @@ __all__ = [
     "Session",
     "TRANSCRIPT",
     "Team",
+    "answer_format",
     "build_model",
     "build_tokenizer",
     "chat_format",

@@ -144,6 +144,14 @@ def chat_format(
     return replace(made, end_id=_end_id(made))
 
 
+def answer_format(tokenizer: PreTrainedTokenizerBase) -> ChatFormat:
+    """The chat format for tasks of one turn: the statement is all that the model is told.
+
+    Told of commands, as `chat_format` does, it would write `cat lib.py` where a program is wanted.
+    """
+    return chat_format(tokenizer, system="", tools=())
+
+
 def _end_id(form: ChatFormat) -> int:
     """The token right behind what the model says."""
     rest = form._render(form._said(), add_generation_prompt=False).partition(_SAID)[2]

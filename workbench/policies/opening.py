@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,7 +52,7 @@ def open_policy(
     revision: str | None = None,
     positions: int | None = None,
     pad_token: str | None = None,
-    chat: ChatFormat | None = None,
+    chat: ChatFormat | Callable[[PreTrainedTokenizerBase], ChatFormat] | None = None,
     shorten: bool = False,
     seed: int = 0,
 ) -> CausalLMPolicy:
@@ -70,8 +71,9 @@ def open_policy(
             None = the one in PINNED, for other models the newest.
         positions: as many positions as this, by YaRN, where the model has fewer.
         pad_token: name of the padding token, for a tokenizer that has none; TRL needs one.
-        chat: how the model is spoken to, from `chat_format`; None = what its tokenizer says. A
-            tokenizer that says nothing gets TRANSCRIPT as its chat template, with a warning.
+        chat: how the model is spoken to: a `chat_format`, or a function that makes one of the
+            tokenizer, such as `answer_format` for tasks of one turn; None = what the tokenizer
+            says. One that says nothing gets TRANSCRIPT as its chat template, with a warning.
         shorten: take old observations out of the context when it is full.
         seed: of the new adapters' starting weights.
     Raises:
@@ -104,7 +106,8 @@ def open_policy(
     tokenizer = _from_pretrained(AutoTokenizer, source, revision)
     tokenizer = with_template(_with_padding(tokenizer, pad_token))
     model = _with_adapters(model, lora, adapter, seed, quantize is not None)
-    return CausalLMPolicy(model, tokenizer, chat, shorten=shorten)
+    made = chat(tokenizer) if callable(chat) else chat
+    return CausalLMPolicy(model, tokenizer, made, shorten=shorten)
 
 
 def _locate(name_or_folder: str | Path) -> str:

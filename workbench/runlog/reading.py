@@ -22,6 +22,15 @@ RUNS = Path("runs")
 """Where new runs are written, below the current folder."""
 
 
+def new_folder(name: str) -> Path:
+    """The first of runs/NAME, runs/NAME-2, runs/NAME-3 that does not exist; it is not made."""
+    number, folder = 1, RUNS / name
+    while folder.exists():
+        number += 1
+        folder = RUNS / f"{name}-{number}"
+    return folder
+
+
 class RunRecord:
     """A stored run. Everything is read when first asked for."""
 
@@ -64,7 +73,7 @@ class RunRecord:
 
     @property
     def state(self) -> str:
-        """"finished", "failed", or "stopped", which a killed run was too."""
+        """ "finished", "failed", or "stopped", which a killed run was too."""
         known = self.status["state"]
         return known if known in ("finished", "failed") else "stopped"
 

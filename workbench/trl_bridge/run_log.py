@@ -13,7 +13,7 @@ import dataclasses
 import importlib.metadata
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from workbench.learning.rows import (
     rollout_stats,
 )
 from workbench.learning.update import UpdateStats
-from workbench.policies import CausalLMPolicy
+from workbench.policies import CausalLMPolicy, answer_format
 from workbench.records import Task
 from workbench.rewards import totals
 from workbench.runlog import LogPosition, RunLog, StoredIteration, load_run, write_json
@@ -63,6 +63,7 @@ class RunLogCallback(TrainerCallback):
         *,
         dev: Sequence[Task] = (),
         evaluate_every: int = 10,
+        on_metrics: Callable[[dict[str, Any]], None] | None = None,
     ):
         """A log that begins with the training.
 
@@ -71,8 +72,9 @@ class RunLogCallback(TrainerCallback):
                 that is resumed.
             dev: unseen tasks, evaluated before, after every `evaluate_every` iterations, and at
                 the end; none = no evaluation.
+            on_metrics: called with each new row, an iteration's or an evaluation's.
         """
-        self.folder, self._episodes = Path(folder), episodes
+        self.folder, self._episodes, self._on_metrics = Path(folder), episodes, on_metrics
         self._dev, self._evaluate_every = list(dev), evaluate_every
         self._updates: list[UpdateStats] = []
         self._lr = 0.0
@@ -82,8 +84,10 @@ class RunLogCallback(TrainerCallback):
         iterations would not end where rows are written."""
         self._per_iteration = updates_per_generation(args)
         self._num_iterations = state.max_steps // self._per_iteration
+        one_turn = isinstance(self._episodes, SingleTurn)  # there TRL says the statement alone
+        chat = answer_format(processing_class) if one_turn else None
         with mode_kept(model):
-            self._policy = CausalLMPolicy(model, processing_class)
+            self._policy = CausalLMPolicy(model, processing_class, chat)
         if not state.is_world_process_zero:
             return
         if state.global_step:
@@ -155,8 +159,13 @@ class RunLogCallback(TrainerCallback):
         self._log.append_iteration(
             StoredIteration("rl", index, rolled.tasks, rolled.groups, rolled.rewards, advantages)
         )
-        self._log.append_metrics(row.flat() | {"num_policy_tokens": _num_learned(rolled)})
+        self._append(row.flat() | {"num_policy_tokens": _num_learned(rolled)})
         self._updates = []
+
+    def _append(self, row: dict[str, Any]) -> None:
+        self._log.append_metrics(row)
+        if self._on_metrics:
+            self._on_metrics(row)
 
     def _seconds(self, watch: Stopwatch) -> Seconds:
         """Where the iteration's time went. Sampling is all that came before its attempts were paid,
@@ -188,9 +197,7 @@ class RunLogCallback(TrainerCallback):
                 sampler=episodes.sampler,
                 max_turns=episodes.max_turns,
             )
-        self._log.append_metrics(
-            evaluation_row(stage, iteration, found, time.perf_counter() - start)
-        )
+        self._append(evaluation_row(stage, iteration, found, time.perf_counter() - start))
 
     def _description(self, args: GRPOConfig) -> dict[str, Any]:
         episodes = self._episodes
