@@ -73,7 +73,7 @@ class RunRecord:
 
     @property
     def state(self) -> str:
-        """ "finished", "failed", or "stopped", which a killed run was too."""
+        """"finished", "failed", or "stopped", which a killed run was too."""
         known = self.status["state"]
         return known if known in ("finished", "failed") else "stopped"
 
