@@ -68,11 +68,11 @@ def truncated(case: Case) -> str | None:
     shares = recent(case, "truncated_share")
     if np.mean(shares) <= TRUNCATED_SHARE:
         return None
-    limit = case.args.max_completion_length
-    return (
-        f"{np.mean(shares):.0%} of the completions were cut at {limit} tokens "
-        f"in the last {len(shares)} rows of the log"
-    )
+    how = f"were cut at {case.args.max_completion_length} tokens"
+    if case.trainer.rollout_func is not None:  # its own limits have cut them
+        how = "came from the rollout function without an end-of-turn token at their end"
+    share, num = np.mean(shares), len(shares)
+    return f"{share:.0%} of the completions {how} in the last {num} rows of the log"
 
 
 def _was_cut(trajectory) -> bool:
