@@ -22,7 +22,15 @@ from workbench.records import (
     Turn,
     Verdict,
 )
-from workbench.runlog import RUNS, RunLog, RunRecord, StoredIteration, gzip_members, load_run
+from workbench.runlog import (
+    RUNS,
+    RunLog,
+    RunRecord,
+    StoredIteration,
+    gzip_members,
+    load_run,
+    new_folder,
+)
 
 
 def stored(iteration, stage="rl"):
@@ -179,7 +187,7 @@ def test_cutting_forgets_what_came_after(log):
 
 
 def test_a_folder_that_holds_a_run_is_not_overwritten(log):
-    with pytest.raises(ValueError, match="already holds a run; give another folder, or resume"):
+    with pytest.raises(ValueError, match="already holds a run; give another folder .*, or resume"):
         RunLog.create(log.folder, {})
 
 
@@ -195,6 +203,14 @@ def test_a_run_below_runs_is_found_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     RunLog.create(tmp_path / "runs" / "mine", {})
     assert load_run("mine").metrics == []
+
+
+def test_a_second_run_of_a_name_gets_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for expected in ("mine", "mine-2", "mine-3"):
+        folder = new_folder("mine")
+        assert folder == RUNS / expected
+        RunLog.create(folder, {})
 
 
 def test_a_demo_s_folder_is_as_good_a_name_as_its_run(tmp_path, monkeypatch):

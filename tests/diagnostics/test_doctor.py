@@ -7,8 +7,10 @@ import pytest
 
 from workbench import doctor
 from workbench.diagnostics import CHECKS, Report, Symptom, machine
+from workbench.diagnostics.agreement import sampler_gap, stale_sampler
 from workbench.diagnostics.checklist import CannotTell, check, examine
-from workbench.diagnostics.during_training import clip_zero, no_gradient, tied_groups
+from workbench.diagnostics.during_training import clip_zero, no_gradient, tied_groups, truncated
+from workbench.diagnostics.probes import Probe
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
 
 BAD = Symptom("tied-groups", "error", "9 of 10 <groups>", "nothing is learned", "other tasks")
@@ -139,6 +141,27 @@ def test_ties_explain_a_zero_gradient():
         no_gradient.look(case(tied))
     assert no_gradient.look(case(tied, replace(tied, tied_share=0.5)))
     assert no_gradient.look(case(replace(tied, grad_norm=0.1, tied_share=0.5))) is None
+
+
+def test_ties_explain_why_sampler_and_trainer_were_not_compared():
+    trainer = SimpleNamespace(rollout_func=print)
+    tied = SimpleNamespace(vitals=(Vitals(tied_share=1.0),), probes=(Probe(0),), trainer=trainer)
+    other = SimpleNamespace(vitals=(Vitals(tied_share=0.5),), probes=(Probe(0),), trainer=trainer)
+    for one in (stale_sampler, sampler_gap):
+        with pytest.raises(CannotTell, match="every group was tied"):
+            one.look(tied)
+        with pytest.raises(CannotTell, match="the sampler reports no log-probs"):
+            one.look(other)
+
+
+def test_what_a_rollout_function_cut_off_was_not_cut_at_trl_s_limit():
+    def seen(rollout_func):
+        args = SimpleNamespace(max_completion_length=64)
+        trainer, rows = SimpleNamespace(rollout_func=rollout_func), (Vitals(truncated_share=1.0),)
+        return truncated.look(SimpleNamespace(vitals=rows, args=args, trainer=trainer))
+
+    assert seen(None).startswith("100% of the completions were cut at 64 tokens in the last 1 rows")
+    assert seen(print).startswith("100% of the completions were cut in the last 1 rows")
 
 
 def test_a_ratio_of_one_by_construction_is_not_pinned():

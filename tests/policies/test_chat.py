@@ -6,7 +6,7 @@ import pytest
 
 from workbench.environments import ARGUMENTS
 from workbench.environments.notations import FIELDS, parse_message
-from workbench.policies import chat_format
+from workbench.policies import answer_format, chat_format
 from workbench.policies.tools import ALONE, plain_instructions, schemas
 from workbench.policies.wire import prompt_ids
 
@@ -74,6 +74,16 @@ def test_the_options_of_a_template_reach_it(chat_tokenizer):
     quiet = chat_format(tokenizer, options={"enable_thinking": False})
     assert tokenizer.decode(quiet.encode("fix f", True)).endswith("<think>\n\n</think>\n\n")
     assert tokenizer.decode(quiet.encode("ok", False)).endswith("<think>\n\n</think>\n\n")
+
+
+@pytest.mark.parametrize("template", ["qwen2_5", "llama3"])
+def test_of_one_turn_the_model_is_told_the_statement_alone(chat_tokenizer, template):
+    tokenizer = chat_tokenizer(template)
+    told = answer_format(tokenizer).encode("write f(xs)", True)
+    message = [{"role": "user", "content": "write f(xs)"}]
+    assert told == tokenizer.apply_chat_template(
+        message, add_generation_prompt=True, return_dict=False
+    )
 
 
 def test_text_that_looks_like_a_special_token_stays_text(chat_tokenizer):

@@ -3,7 +3,13 @@
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
-from transformers import AutoModelForCausalLM, LlamaConfig, Qwen2Config, Qwen3Config
+from transformers import (
+    AutoModelForCausalLM,
+    Gemma3TextConfig,
+    LlamaConfig,
+    Qwen2Config,
+    Qwen3Config,
+)
 
 from workbench.policies import memory
 
@@ -70,6 +76,8 @@ def test_yarn_stretches_by_the_wanted_over_the_native_number():
     assert memory.with_positions(qwen3, 131_072).rope_parameters["factor"] == 4.0
     with pytest.raises(ValueError, match="plain rotary positions to stretch from 131072"):
         memory.with_positions(longer, 262_144)
+    with pytest.raises(ValueError, match="plain rotary positions .*'sliding_attention'"):
+        memory.with_positions(Gemma3TextConfig(max_position_embeddings=32_768), 131_072)
 
 
 def test_auto_is_what_the_machine_has():

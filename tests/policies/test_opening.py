@@ -10,7 +10,8 @@ from peft import LoraConfig
 from workbench import load_tasks, rollout
 from workbench.learning.batch import pack
 from workbench.learning.forward import policy_logprobs
-from workbench.policies import chat_format, open_policy
+from workbench.policies import TRANSCRIPT, answer_format, chat_format, open_policy
+from workbench.policies.transcript import with_template
 from workbench.records import SamplerSettings
 from workbench.sampler import CausalLMSession, WholeModelSession
 
@@ -136,6 +137,7 @@ def test_how_it_is_spoken_to_can_be_chosen(chat_folder, chat_tokenizer):
     form = chat_format(chat_tokenizer("qwen2_5"), style="plain", system="Repair it.")
     assert open_policy(folder).chat.style == "tools"
     assert open_policy(folder, chat=form).chat.style == "plain"
+    assert open_policy(folder, chat=answer_format).chat.system == ""
 
 
 @pytest.mark.parametrize(
@@ -170,6 +172,31 @@ def test_a_tokenizer_without_padding_asks_for_one(chat_folder):
         open_policy(folder)
     policy = open_policy(folder, pad_token="<|endoftext|>")
     assert policy.tokenizer.pad_token != policy.tokenizer.eos_token
+
+
+def test_a_base_model_is_spoken_to_in_plain_text(chat_folder, sandbox, tmp_path):
+    folder = chat_folder("llama", "llama3")
+    (folder / "chat_template.jinja").unlink()
+    with pytest.warns(UserWarning, match=r"taken for a base model .* that <\|eot_id\|> ends"):
+        policy = open_policy(folder, lora=ADAPTERS)
+    assert policy.tokenizer.chat_template == TRANSCRIPT and policy.chat.style == "plain"
+    task = load_tasks("bugfix", "train", 1)[0]
+    turns = rollout(policy, task, sandbox, n=2, sampler=ROOM, max_turns=2).trajectories[0].turns
+    first, later = (policy.tokenizer.decode(turn.action.new_ids) for turn in turns)
+    assert first.startswith("<|begin_of_text|>System:\nYou repair programs. ")
+    assert first.endswith(f"\n\nUser:\n{task.statement}\n\nAssistant:\n")
+    assert later.endswith(f"\n\nUser:\n{turns[0].observation}\n\nAssistant:\n")
+    assert policy.chat.end_id == policy.tokenizer.eos_token_id
+    policy.save(tmp_path / "adapters")
+    with pytest.warns(UserWarning, match="no chat template"):
+        assert open_policy(tmp_path / "adapters").version == policy.version
+
+
+def test_a_tokenizer_without_template_and_end_of_text_is_refused(chat_tokenizer):
+    tokenizer = chat_tokenizer("qwen2_5")
+    tokenizer.chat_template = tokenizer.eos_token = None
+    with pytest.raises(ValueError, match="a chat template or an end-of-text token, got neither"):
+        with_template(tokenizer)
 
 
 def test_adapters_whose_base_is_gone_say_so(chat_folder, tmp_path):

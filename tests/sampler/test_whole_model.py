@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import Gemma3ForCausalLM, Gemma3TextConfig, GPT2Config, GPT2LMHeadModel
 
 from workbench.records import SamplerSettings
 from workbench.sampler import CausalLMSession, WholeModelSession, extract_weights
@@ -77,6 +77,29 @@ def test_a_model_of_another_architecture_samples(tokenizer, tiny):
         logprobs = model(ids).logits[0, :-1].log_softmax(-1)
     expected = logprobs.gather(-1, ids[0, 1:, None])[-count:, 0].tolist()
     assert actions[0].logprobs == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_sliding_window_and_logits_of_the_newest_token_alone(tokenizer, tiny):
+    config = Gemma3TextConfig(
+        **dict(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, head_dim=16),
+        **dict(num_hidden_layers=6, num_attention_heads=2, num_key_value_heads=1),
+        **dict(sliding_window=8, max_position_embeddings=128, pad_token_id=0),
+    )
+    torch.manual_seed(0)
+    model = Gemma3ForCausalLM(config).eval()
+    assert set(config.layer_types) == {"sliding_attention", "full_attention"}
+    widths = []
+    model.register_forward_hook(lambda _, __, output: widths.append(output.logits.shape[1]))
+    session = WholeModelSession(model, tiny._codec, 2, sampler=SETTINGS)
+    *_, last = played(session, rows=2, turns=2)
+    assert set(widths) == {1}
+    for row, action in zip(session._rows, last):
+        ids, count = torch.tensor([row.ids]), len(action.ids)
+        assert ids.shape[1] > 2 * config.sliding_window
+        with torch.no_grad():
+            logprobs = model(ids).logits[0, :-1].log_softmax(-1)
+        expected = logprobs.gather(-1, ids[0, 1:, None])[-count:, 0].tolist()
+        assert action.logprobs == pytest.approx(expected, abs=1e-4)
 
 
 def test_copies_recall_and_the_end_of_the_context(tiny):

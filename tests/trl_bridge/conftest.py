@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.policies.conftest import chat_folder, chat_tokenizer  # noqa: F401  fixtures
 from workbench.policies import open_policy
 from workbench.policies.opening import SHIPPED
 from workbench.records import (

@@ -41,7 +41,7 @@ def make(folder, sandbox, tmp_path, monkeypatch):
 
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
 
-    def make(name, rl=SMALL, **changes):
+    def make(name, rl=SMALL, on_metrics=None, **changes):
         episodes = MultiTurn(TASKS, sandbox, BRIEF, rl, max_turns=4)
         return episodes, TurnGRPOTrainer(
             model=folder,
@@ -50,7 +50,11 @@ def make(folder, sandbox, tmp_path, monkeypatch):
             rollout_func=episodes.rollout,
             reward_funcs=episodes.reward,
             peft_config=LoraConfig(r=4, lora_alpha=8, target_modules="all-linear"),
-            callbacks=[RunLogCallback(tmp_path / name, episodes, dev=DEV, evaluate_every=1)],
+            callbacks=[
+                RunLogCallback(
+                    *(tmp_path / name, episodes), dev=DEV, evaluate_every=1, on_metrics=on_metrics
+                )
+            ],
         )
 
     return make
@@ -61,9 +65,11 @@ def without_seconds(rows):
 
 
 def test_a_run_is_read_back_as_one_of_ours(make, tmp_path):
-    episodes, trainer = make("run", replace(SMALL, credit=return_to_go))
+    told = []
+    episodes, trainer = make("run", replace(SMALL, credit=return_to_go), told.append)
     trainer.train()
     run = load_run(tmp_path / "run")
+    assert without_seconds(told) == without_seconds(run.metrics)
     kinds = [(row["kind"], row["stage"], row["iteration"]) for row in run.metrics]
     assert kinds == [
         ("evaluation", "base", 0),

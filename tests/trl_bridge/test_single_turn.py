@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from tests.trl_bridge.conftest import TASKS
+from workbench.evaluation import evaluate
 from workbench.learning import RLConfig
+from workbench.policies import open_policy
 from workbench.rewards import RewardDesign, all_pass
 from workbench.runlog import load_run
 from workbench.tasks import load_tasks
@@ -53,6 +55,45 @@ def test_trl_s_own_completions_are_paid_and_logged(folder, sandbox, tmp_path):
     assert np.allclose(ours, theirs, atol=1e-4)
     said = [t.turns[0].action.ids for g in run.groups for t in g.trajectories]
     assert all(said) and len(run.groups) == 2
+
+
+def test_a_base_model_is_told_the_same_in_training_and_in_evaluation(
+    chat_folder, sandbox, tmp_path, monkeypatch
+):
+    from trl import GRPOTrainer
+
+    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config, single_turn
+
+    folder, evaluated = chat_folder("llama", "llama3"), []
+    (folder / "chat_template.jinja").unlink()
+    with pytest.warns(UserWarning, match="no chat template"):
+        tokenizer = open_policy(folder).tokenizer
+
+    def watched(*given, **options):
+        evaluated.append(evaluate(*given, **options))
+        return evaluated[-1]
+
+    monkeypatch.setattr(single_turn, "evaluate", watched)
+    answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, SMALL)
+    trainer = GRPOTrainer(
+        model=str(folder),
+        processing_class=tokenizer,  # the one in the folder has no template
+        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24),
+        train_dataset=answers.dataset(),
+        reward_funcs=answers.reward,
+        callbacks=[RunLogCallback(tmp_path / "run", answers, dev=FUNCTIONS[:1])],
+    )
+    trainer.train()
+    prompt = f"<|begin_of_text|>User:\n{FUNCTIONS[0].statement}\n\nAssistant:\n"
+    message = answers.dataset()[0]["prompt"]
+    options = dict(add_generation_prompt=True, tokenize=False)
+    assert tokenizer.apply_chat_template(message, **options) == prompt
+    for found in evaluated:
+        (turn,) = found.groups[0].trajectories[0].turns
+        assert tokenizer.decode(turn.action.new_ids) == prompt
+    assert [row["kind"] for row in load_run(tmp_path / "run").metrics] == [
+        *("evaluation", "iteration", "evaluation")
+    ]
 
 
 def test_what_is_not_trl_s_is_refused(sandbox):

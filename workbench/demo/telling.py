@@ -14,7 +14,7 @@ from typing import Any
 from workbench import plots
 from workbench.bootstrap import SetupError
 from workbench.records import Trajectory
-from workbench.runlog import RUNS, load_run
+from workbench.runlog import RUNS, load_run, new_folder
 from workbench.stats import Interval
 
 COMMAND_CHARS = 32
@@ -43,7 +43,7 @@ def follow(run, seen: int = 0) -> Iterator[str]:
     run.wait()  # raises the run's own error
 
 
-def row_in_words(row: Mapping[str, Any], left_s: float | None) -> str:
+def row_in_words(row: Mapping[str, Any], left_s: float | None = None) -> str:
     """One row of metrics as a line, with the minutes left beside an iteration."""
     if row["kind"] == "evaluation":
         rate = Interval(row["solve_rate"], row["low"], row["high"], row["interval"])
@@ -79,11 +79,7 @@ def run_folder(name: str, out: str | Path | None, resume: bool) -> Path:
         raise SetupError(f"{out} is not empty: give another --out, or --resume to continue it.")
     if out or resume:
         return Path(out or taken[-1])
-    number, folder = 1, RUNS / name
-    while folder.exists():
-        number += 1
-        folder = RUNS / f"{name}-{number}"
-    return folder
+    return new_folder(name)
 
 
 def rows_so_far(folder: Path) -> int | None:

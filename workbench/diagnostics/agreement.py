@@ -41,6 +41,8 @@ def _why_silent(case: TrainerCase | RunCase) -> str:
     trainer = getattr(case, "trainer", None)
     if trainer is not None and trainer.rollout_func is None and not case.args.use_vllm:
         return "samples come from the trained model itself (no vLLM, no rollout function)"
+    if case.vitals and all(v.tied_share == 1.0 for v in case.vitals):
+        return "every group was tied: no token is learned, and none was compared"
     return (
         "the sampler reports no log-probs: give DoctorCallback(trainer, sampler_logprobs=...), or "
         "return `logprobs` from the rollout function"

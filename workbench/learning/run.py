@@ -28,7 +28,7 @@ from workbench.learning.rows import evaluation_row
 from workbench.learning.update import StopRequested
 from workbench.records import Task
 from workbench.rewards import RewardDesign, all_pass, tampered
-from workbench.runlog import RUNS, RunLog, as_stored, load_run
+from workbench.runlog import RunLog, as_stored, load_run, new_folder
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
@@ -190,7 +190,8 @@ def train(
     lora = any(not p.requires_grad for p in policy.model.parameters())
     config = resolve(config, lora=lora, tasks=tasks)
     described = describe_run(policy, tasks, sandbox, recipe, config, reward, seed, dev)
-    folder = Path(folder) if folder else _new_folder(recipe, seed)
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{recipe}-seed{seed}"
+    folder = Path(folder) if folder else new_folder(name)
     if resume:
         _check_same_run(folder, described)
         log = RunLog(folder)
@@ -269,14 +270,6 @@ def _check(policy, tasks, recipe, dev, config: TrainConfig, resume: bool) -> Non
             f"dev: expected tasks to evaluate on, because config.evaluate_every is "
             f"{config.evaluate_every}, got none; pass dev=load_tasks(..., split='dev')"
         )
-
-
-def _new_folder(recipe: str, seed: int) -> Path:
-    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{recipe}-seed{seed}"
-    folder, number = RUNS / name, 1
-    while folder.exists():
-        folder, number = RUNS / f"{name}-{number}", number + 1
-    return folder
 
 
 def _check_same_run(folder: Path, described: dict[str, Any]) -> None:

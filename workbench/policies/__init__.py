@@ -1,8 +1,7 @@
-"""Policies: what acts in an episode. Scripted, tiny, any causal LM with a chat template,
-or a server's."""
+"""Policies: what acts in an episode. Scripted, tiny, any causal LM, or a server's."""
 
 from workbench.policies.causal_lm import CausalLMPolicy
-from workbench.policies.chat import ChatFormat, chat_format
+from workbench.policies.chat import ChatFormat, answer_format, chat_format
 from workbench.policies.endpoint import EndpointError, EndpointPolicy
 from workbench.policies.menu import MenuPolicy
 from workbench.policies.opening import open_policy
@@ -10,6 +9,7 @@ from workbench.policies.protocol import Policy, Session
 from workbench.policies.scripted import ScriptedPolicy
 from workbench.policies.team import Team
 from workbench.policies.tiny import build_model, build_tokenizer
+from workbench.policies.transcript import TRANSCRIPT
 
 __all__ = [
     "CausalLMPolicy",
@@ -20,7 +20,9 @@ __all__ = [
     "Policy",
     "ScriptedPolicy",
     "Session",
+    "TRANSCRIPT",
     "Team",
+    "answer_format",
     "build_model",
     "build_tokenizer",
     "chat_format",

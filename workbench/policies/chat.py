@@ -122,7 +122,8 @@ def chat_format(
     if not getattr(tokenizer, "chat_template", None):
         raise ValueError(
             f"{tokenizer.name_or_path or 'tokenizer'}: expected a chat template, got none; take "
-            "the model's instruct version, or set tokenizer.chat_template"
+            "the model's instruct version, or the tokenizer of `open_policy`, which gives a base "
+            "model a template (TRL: processing_class=open_policy(...).tokenizer)"
         )
     called = ChatFormat(tokenizer, "tools", system, "", tuple(schemas(tools)), options)
     has_tools = bool(tools) and _has_tools(called)
@@ -141,6 +142,17 @@ def chat_format(
     if _TEXT not in made.prompt(_TEXT, True):
         raise ValueError("chat template: expected one for messages of text, got another kind")
     return replace(made, end_id=_end_id(made))
+
+
+def answer_format(
+    tokenizer: PreTrainedTokenizerBase, options: Mapping[str, Any] | None = None
+) -> ChatFormat:
+    """The chat format for tasks of one turn: the statement is all that the model is told.
+
+    Told of commands, as `chat_format` does, it would write `cat lib.py` where a program is wanted.
+    `options` as there.
+    """
+    return chat_format(tokenizer, system="", tools=(), options=options)
 
 
 def _end_id(form: ChatFormat) -> int:

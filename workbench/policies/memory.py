@@ -105,7 +105,7 @@ def with_positions(config: PretrainedConfig, positions: int) -> PretrainedConfig
     if positions <= native:
         return config
     rope = getattr(config, "rope_parameters", None)
-    if not rope or rope.get("rope_type", "default") != "default":
+    if not rope or rope.get("rope_type") != "default":  # Gemma 3 has two kinds, each with its own
         raise ValueError(
             f"positions: expected a model with plain rotary positions to stretch from {native} to "
             f"{positions}, got {rope}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTra
 from workbench.policies.causal_lm import CausalLMPolicy, no_progress_bar
 from workbench.policies.chat import ChatFormat
 from workbench.policies.memory import choose_device, choose_dtype, num_parameters, with_positions
+from workbench.policies.transcript import with_template
 
 SHIPPED = Path(__file__).parents[2] / "data" / "policies"
 """Where the policies that come with the project lie."""
@@ -50,7 +52,7 @@ def open_policy(
     revision: str | None = None,
     positions: int | None = None,
     pad_token: str | None = None,
-    chat: ChatFormat | None = None,
+    chat: ChatFormat | Callable[[PreTrainedTokenizerBase], ChatFormat] | None = None,
     shorten: bool = False,
     seed: int = 0,
 ) -> CausalLMPolicy:
@@ -69,12 +71,14 @@ def open_policy(
             None = the one in PINNED, for other models the newest.
         positions: as many positions as this, by YaRN, where the model has fewer.
         pad_token: name of the padding token, for a tokenizer that has none; TRL needs one.
-        chat: how the model is spoken to, from `chat_format`; None = what its tokenizer says.
+        chat: how the model is spoken to: a `chat_format`, or a function that makes one of the
+            tokenizer, such as `answer_format` for tasks of one turn; None = what the tokenizer
+            says. One that says nothing gets TRANSCRIPT as its chat template, with a warning.
         shorten: take old observations out of the context when it is full.
         seed: of the new adapters' starting weights.
     Raises:
-        ValueError: nothing is found under that name; no chat template; no padding token; a package
-            or a device that is missing.
+        ValueError: nothing is found under that name; no padding token; a package or a device that
+            is missing.
 
     For a model of fewer than SMALL weights torch is set to one thread, unless the environment's
     OMP_NUM_THREADS says otherwise: threads that wait for one another cost more than they bring.
@@ -98,9 +102,11 @@ def open_policy(
         model = model.to(device)
     if "OMP_NUM_THREADS" not in os.environ and count < SMALL:
         torch.set_num_threads(1)
-    tokenizer = _with_padding(_from_pretrained(AutoTokenizer, source, revision), pad_token)
+    tokenizer = _from_pretrained(AutoTokenizer, source, revision)
+    tokenizer = with_template(_with_padding(tokenizer, pad_token))
     model = _with_adapters(model, lora, adapter, seed, quantize is not None)
-    return CausalLMPolicy(model, tokenizer, chat, shorten=shorten)
+    made = chat(tokenizer) if callable(chat) else chat
+    return CausalLMPolicy(model, tokenizer, made, shorten=shorten)
 
 
 def _locate(name_or_folder: str | Path) -> str:

@@ -15,7 +15,14 @@ Only whole rows and whole members count: a torn last one is skipped when reading
 when resuming. Left out: several writers of one folder.
 """
 
-from workbench.runlog.reading import RECORDED, RUNS, RunRecord, gzip_members, load_run
+from workbench.runlog.reading import (
+    RECORDED,
+    RUNS,
+    RunRecord,
+    gzip_members,
+    load_run,
+    new_folder,
+)
 from workbench.runlog.stored import StoredGroups, StoredIteration, StoredIterations
 from workbench.runlog.writing import LogPosition, RunLog, as_stored, write_json
 
@@ -31,5 +38,6 @@ __all__ = [
     "as_stored",
     "gzip_members",
     "load_run",
+    "new_folder",
     "write_json",
 ]

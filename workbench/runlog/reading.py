@@ -23,6 +23,15 @@ RUNS = Path("runs")
 _WRITERS = "train(), `python3 -m workbench demo` and RunLogCallback write runs"
 
 
+def new_folder(name: str) -> Path:
+    """The first of runs/NAME, runs/NAME-2, runs/NAME-3 that does not exist; it is not made."""
+    number, folder = 1, RUNS / name
+    while folder.exists():
+        number += 1
+        folder = RUNS / f"{name}-{number}"
+    return folder
+
+
 class RunRecord:
     """A stored run. Everything is read when first asked for."""
 

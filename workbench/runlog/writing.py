@@ -45,7 +45,7 @@ class RunLog:
         if (folder / "config.json").exists():
             raise ValueError(
                 f"folder: expected a new one, but {folder} already holds a run; "
-                "give another folder, or resume=True to continue that run"
+                "give another folder (runlog.new_folder(NAME) finds one), or resume that run"
             )
         folder.mkdir(parents=True, exist_ok=True)
         log = cls(folder)

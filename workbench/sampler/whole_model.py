@@ -52,6 +52,8 @@ class WholeModelSession:
         base = model.get_base_model() if hasattr(model, "get_base_model") else model
         names = inspect.signature(base.forward).parameters
         self._cache_name = "cache" if "cache" in names else "past_key_values"  # older name
+        # of a long prompt, the logits of every token can be larger than the model
+        self._newest = {"logits_to_keep": 1} if "logits_to_keep" in names else {}
 
     def observe(self, i: int, text: str) -> None:
         """Give row `i` its next observation; the first one is the task statement."""
@@ -140,9 +142,9 @@ class WholeModelSession:
         open_rows, cache = set(range(len(prompts))), {self._cache_name: DynamicCache()}
         for t in range(max(budgets)):
             read = dict(input_ids=ids, attention_mask=mask, position_ids=places)
-            logits = self._model(**read, **cache, use_cache=True).logits[:, -1].float()
+            logits = self._model(**read, **cache, **self._newest, use_cache=True).logits
             chosen, chosen_logprobs = choose_tokens(
-                logits, uniforms[:, t].to(logits.device), self._sampler.temperature
+                logits[:, -1].float(), uniforms[:, t].to(logits.device), self._sampler.temperature
             )
             for j in sorted(open_rows):
                 said[j].append(int(chosen[j]))

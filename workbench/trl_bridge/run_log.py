@@ -13,7 +13,7 @@ import dataclasses
 import importlib.metadata
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,7 @@ class RunLogCallback(TrainerCallback):
         *,
         dev: Sequence[Task] = (),
         evaluate_every: int = 10,
+        on_metrics: Callable[[dict[str, Any]], None] | None = None,
     ):
         """A log that begins with the training.
 
@@ -71,8 +72,9 @@ class RunLogCallback(TrainerCallback):
                 that is resumed.
             dev: unseen tasks, evaluated before, after every `evaluate_every` iterations, and at
                 the end, with the prompt of the training; none = no evaluation.
+            on_metrics: called with each new row, an iteration's or an evaluation's.
         """
-        self.folder, self._episodes = Path(folder), episodes
+        self.folder, self._episodes, self._on_metrics = Path(folder), episodes, on_metrics
         self._dev, self._evaluate_every = list(dev), evaluate_every
         self._updates: list[UpdateStats] = []
         self._lr = 0.0
@@ -155,8 +157,13 @@ class RunLogCallback(TrainerCallback):
         self._log.append_iteration(
             StoredIteration("rl", index, rolled.tasks, rolled.groups, rolled.rewards, advantages)
         )
-        self._log.append_metrics(row.flat() | {"num_policy_tokens": _num_learned(rolled)})
+        self._append(row.flat() | {"num_policy_tokens": _num_learned(rolled)})
         self._updates = []
+
+    def _append(self, row: dict[str, Any]) -> None:
+        self._log.append_metrics(row)
+        if self._on_metrics:
+            self._on_metrics(row)
 
     def _seconds(self, watch: Stopwatch) -> Seconds:
         """Where the iteration's time went. Sampling is all that came before its attempts were paid,
@@ -184,9 +191,7 @@ class RunLogCallback(TrainerCallback):
             model.eval()
             seed = derive_seed(0, "evaluate")
             found = self._episodes.evaluate(model, tokenizer, self._dev, args, seed=seed)
-        self._log.append_metrics(
-            evaluation_row(stage, iteration, found, time.perf_counter() - start)
-        )
+        self._append(evaluation_row(stage, iteration, found, time.perf_counter() - start))
 
     def _description(self, args: GRPOConfig) -> dict[str, Any]:
         episodes = self._episodes

@@ -16,7 +16,7 @@ from workbench.adapters import as_dataset, as_reward
 from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.rows import Stopwatch
-from workbench.policies import CausalLMPolicy, chat_format
+from workbench.policies import CausalLMPolicy, answer_format
 from workbench.records import Group, SamplerSettings, Task
 from workbench.rewards import RewardDesign
 from workbench.trl_bridge.rolled import Rolled, credited
@@ -98,8 +98,7 @@ class SingleTurn:
             options: `seed`, `greedy` and the like of `workbench.evaluate`.
         """
         template = args.chat_template_kwargs if args else None
-        chat = chat_format(tokenizer, style="plain", system="", tools=(), options=template)
-        policy = CausalLMPolicy(model, tokenizer, chat)
+        policy = CausalLMPolicy(model, tokenizer, answer_format(tokenizer, template))
         told = [replace(task, statement=self._prompt(task)) for task in tasks]
         return evaluate(policy, told, self.sandbox, sampler=self.sampler, **options)
 
