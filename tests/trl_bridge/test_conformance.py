@@ -94,7 +94,8 @@ def test_equal_turns_give_trl_s_own_loss_and_gradients(changes, folder, groups, 
     )
     assert turns.loss == pytest.approx(plain.loss, rel=1e-5, abs=1e-7)
     for name, gradient in plain.gradients.items():
-        assert torch.allclose(turns.gradients[name], gradient, rtol=1e-4, atol=1e-7), name
+        rounding = 1e-5 * float(gradient.abs().max())
+        assert torch.allclose(turns.gradients[name], gradient, rtol=0.0, atol=rounding), name
     assert sum(float(g.abs().sum()) for g in plain.gradients.values()) > 0
 
 
