@@ -188,7 +188,9 @@ def test_a_design_that_is_more_than_components_is_refused(cell, path):
 GOOD = "def reward(completions):\n    return [1.0]\n"
 
 
-def test_a_module_is_written_anew_but_nobody_else_s_file_is_lost(cell, path, tmp_path):
+def test_a_module_is_written_anew_but_nobody_else_s_file_is_lost(cell, path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)  # bytecode of the same second and length
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     save_as_module(cell(GOOD, "reward"), path)
     again = save_as_module(cell(GOOD.replace("1.0", "2.0"), "reward"), path)
     assert again([]) == [2.0]

@@ -50,7 +50,7 @@ def save_as_module(reward: Callable[..., Any] | RewardDesign, path: str | Path) 
         sources = Sources()
         name, text = sources.add(reward), sources.text()
     before = path.read_text("utf-8") if path.exists() else None
-    path.write_text(text, "utf-8")
+    _write(path, text)
     trial = subprocess.run(
         [sys.executable, "-c", _TRIAL],
         input=json.dumps([sys.path, path.stem, name]),
@@ -58,12 +58,18 @@ def save_as_module(reward: Callable[..., Any] | RewardDesign, path: str | Path) 
         text=True,
     )
     if trial.returncode != 0:
-        path.unlink() if before is None else path.write_text(before, "utf-8")
+        path.unlink() if before is None else _write(path, before)
         why = trial.stderr.strip().rpartition("\n")[2]
         raise ValueError(f"{path.name}: a fresh interpreter cannot import it: {why}")
     importlib.invalidate_caches()
     sys.modules.pop(path.stem, None)
     return getattr(importlib.import_module(path.stem), name)
+
+
+def _write(path: Path, text: str) -> None:
+    """Python takes stored bytecode for that of a text with the same length and second: it goes."""
+    path.write_text(text, "utf-8")
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 def _check(path: Path) -> None:
