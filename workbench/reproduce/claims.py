@@ -170,7 +170,7 @@ CLAIMS = {
             "(outcomes, execution, Monte-Carlo soft and hard): AUROC, calibration, first errors, "
             "rank correlation, for its own policy's attempts and another's; label noise; best of N "
             "by every aggregation; what padding gains",
-            "about 4 CPU-minutes a seed; 12 minutes for 3 on one core",
+            "about 10 CPU-minutes a seed; 20 minutes for 3, two at a time",
             "labels from people or from a model that judges; a larger model, or attempts so long "
             "that their end says little about their turns",
             3,
@@ -180,7 +180,7 @@ CLAIMS = {
             "a model of turns as the reward of RL: what it paid and what was really solved, for "
             "sums, the last score, behind tests, as a baseline, as changes, refitted, and with one "
             "of two visible tests withheld; on test tasks at the end",
-            "about 7 CPU-minutes a seed; 20 minutes for 3 on one core",
+            "about 12 CPU-minutes a seed; 25 minutes for 3, two at a time",
             "what a longer run finds: 16 iterations of 48 attempts at a high learning rate, from a "
             "policy that seldom edits the tests; the refitted model asks the hidden tests again",
             3,
