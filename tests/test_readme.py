@@ -1,4 +1,4 @@
-"""The README's code is code: it compiles, and what it imports is there."""
+"""The code of the README and of every page is code: it compiles, and what it imports is there."""
 
 import ast
 import re
@@ -6,16 +6,28 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+TOP = Path(__file__).resolve().parent.parent
+PAGE = (TOP / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0][:40])
+def blocks(text):
+    """The Python code on a page."""
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+EVERY = [
+    pytest.param(block, id=f"{path.stem}-{number}")
+    for path in (TOP / "README.md", *sorted((TOP / "docs").glob("*.md")))
+    for number, block in enumerate(blocks(path.read_text("utf-8")))
+]
+
+
+@pytest.mark.parametrize("block", EVERY)
 def test_a_block_compiles_and_its_imports_exist(block):
     tree = ast.parse(block)
     imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     names = {}
-    exec(compile(ast.Module(imports, []), "README", "exec"), names)
+    exec(compile(ast.Module(imports, []), "page", "exec"), names)
     assert {alias.name for node in imports for alias in node.names} <= names.keys()
 
 
@@ -30,5 +42,5 @@ def test_every_command_it_shows_is_one_the_program_knows():
 
 def test_both_reward_designs_can_be_made():
     names = {}
-    exec(BLOCKS[1], names)
+    exec(blocks(PAGE)[1], names)
     assert [part.weight for part in names["honest"].components] == [1.0, -1.0]
