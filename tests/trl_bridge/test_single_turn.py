@@ -88,6 +88,7 @@ def test_a_base_model_is_told_the_same_in_training_and_in_evaluation(
     message = answers.dataset()[0]["prompt"]
     options = dict(add_generation_prompt=True, tokenize=False)
     assert tokenizer.apply_chat_template(message, **options) == prompt
+    assert len(evaluated) == 2
     for found in evaluated:
         (turn,) = found.groups[0].trajectories[0].turns
         assert tokenizer.decode(turn.action.new_ids) == prompt
