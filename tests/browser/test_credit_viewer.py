@@ -60,6 +60,7 @@ def group_of_the_recording():
 def test_two_hundred_turns_under_eight_schemes_are_drawn_and_the_keyboard_moves(
     page, lab_on, run_all
 ):
+    page.set_viewport_size({"width": 1440, "height": 900})  # a laptop's: the table is not cut off
     run_all(lab_on(NAME, nbformat.writes(NOTEBOOK)), NAME)
     page.wait_for_selector(ROWS)
     assert page.locator(ROWS).count() == 200

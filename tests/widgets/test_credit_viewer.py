@@ -16,7 +16,7 @@ HOSTILE = (
     "\x1b[31mred\x1b[0m \ud800 \u202eevil \x00 \n日本語"
 )
 ALLOWED = {"div", "span", "h4", "pre", "code", "b", "i", "p", "small", "br", "style", "u", "s"}
-ALLOWED |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary", "col", "colgroup"}
+ALLOWED |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary", "wbr"}
 NEW_PAGE = {"html", "head", "meta", "title", "body", "label", "select", "option", "input"}
 NEW_PAGE |= {"section", "script"}
 

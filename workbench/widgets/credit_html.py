@@ -2,7 +2,8 @@
 
 Stage: reading. In: columns from `plots.crediting`; out: HTML in which nothing that an attempt wrote
 is anything but text. A number is told three times: written with its sign, as a bar to the right or
-the left of a zero line, and by colour. Left out: tokens (`token_html`).
+the left of a zero line, and by colour. Rows are grids of their own, so that a browser lays out
+only those near what is seen (`content-visibility`). Left out: tokens (`token_html`).
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from workbench.widgets.markup import badge, block, text
 
 Show = Literal["credit", "share", "both"]
 """What stands in a cell: credit, its share of the update, or credit with the share at hand."""
-NUMBER_PX, MESSAGE_PX, COLUMN_PX, ERROR_PX = 56, 190, 100, 54
+NUMBER_PX, MESSAGE_PX, COLUMN_PX, ERROR_PX = 48, 190, 88, 66
 """Widths: of the turn's number, at least of the message, of a column, and more for errors."""
 FIRST_LINE = 90
 """Characters of a message or an answer that are shown while its row is closed."""
+NUMBERS_STAY = ".wb .wb-credit th:first-child { position: sticky; }"
+"""Where the table is wider than its place; a sticky cell a row costs the browser a layer each."""
 HOW_BARS = "Bars start at a column's zero line; their cell ends at the number under its name. "
 HOW_NEAR = (
     "<b>corr</b>: Pearson's correlation with the truth over the whole group. <b>rank</b>: the "
@@ -54,7 +57,8 @@ def credit_html(
     ]  # fmt: skip
     return (
         '<div class="wb-scroll" tabindex="0" role="region" aria-label="credit by turn">'
-        f'<table class="wb-table wb-credit" style="min-width:{_width(columns)}px">'
+        f"<style>@container (width < {_width(columns)}px) {{ {NUMBERS_STAY} }}</style>"
+        f'<table class="wb-table wb-credit" style="{_sizes(columns)}">'
         f"{head_html(columns, attempt)}"
         f"<tbody>{''.join(rows)}</tbody></table></div>{alike_words(places, alike)}"
     )
@@ -63,14 +67,20 @@ def credit_html(
 def head_html(columns: Sequence[CreditColumn], attempt: int) -> str:
     """Names of the columns, what their bars end at, and how near they are to the truth."""
     cells = "".join(
-        f'<th scope="col"><b>{text(column.name, 60)}</b><span>±{column.scale:g}</span>'
+        f'<th scope="col"><b>{text(column.name, 60).replace("_", "_<wbr>")}</b>'
+        f"<span>±{column.scale:g}</span>"
         f"{_match(column, columns[0], attempt)}</th>"
         for column in columns
     )
     first = '<th scope="col">turn</th><th scope="col">message, answer</th>'
-    widths = "".join(f'<col style="width:{_column_width(column)}px">' for column in columns)
-    sizes = f'<colgroup><col style="width:{NUMBER_PX}px"><col>{widths}</colgroup>'
-    return f"{sizes}<thead><tr>{first}{cells}</tr></thead>"
+    return f"<thead><tr>{first}{cells}</tr></thead>"
+
+
+def _sizes(columns: Sequence[CreditColumn]) -> str:
+    """What every row is divided into, as a style: the rows are grids of their own."""
+    parts = "".join(f" {_column_width(column)}px" for column in columns)
+    message = f"minmax({MESSAGE_PX}px,1fr)"
+    return f"--columns:{NUMBER_PX}px {message}{parts};min-width:{_width(columns)}px"
 
 
 def _column_width(column: CreditColumn) -> int:
@@ -176,21 +186,24 @@ CREDIT_STYLE = """<style>
 [data-jp-theme-light="false"] .wb { --plus: #56B4E9; --plus-pale: #56B4E980; --minus: #E69F00;
   --minus-pale: #E69F0080; }
 .wb-fit > .widget-html-content { min-width: 0; }
-.wb .wb-scroll { overflow: auto; max-height: 34em; border-bottom: 1px solid var(--edge); }
-.wb table.wb-credit { border-collapse: separate; border-spacing: 0; table-layout: fixed; }
-.wb .wb-credit th, .wb .wb-credit td { padding: 0 4px; }
-.wb .wb-credit thead th { position: sticky; top: 0; z-index: 2; background: var(--paper);
-  vertical-align: bottom; text-align: center; border-bottom: 1px solid var(--soft); }
+.wb .wb-scroll { overflow: auto; max-height: 34em; border-bottom: 1px solid var(--edge);
+  container-type: inline-size; }
+.wb table.wb-credit, .wb .wb-credit thead, .wb .wb-credit tbody { display: block; }
+.wb .wb-credit tr { display: grid; grid-template-columns: var(--columns); border: none; }
+.wb .wb-credit tbody tr { content-visibility: auto; contain-intrinsic-height: auto 24px; }
+.wb .wb-credit th, .wb .wb-credit td { padding: 0 4px; min-width: 0; align-content: center; }
+.wb .wb-credit thead { position: sticky; top: 0; z-index: 2; background: var(--paper);
+  border-bottom: 1px solid var(--soft); }
+.wb .wb-credit thead th { align-content: end; text-align: center; }
 .wb .wb-credit thead th:nth-child(2) { text-align: left; }
 .wb .wb-credit thead b { color: var(--ink); display: block; overflow-wrap: anywhere; }
 .wb .wb-credit thead span { display: block; font-size: 11px; white-space: nowrap; }
 .wb .wb-credit th:first-child { text-align: left; white-space: nowrap; color: var(--soft);
-  position: sticky; left: 0; background: var(--paper); z-index: 1; padding-right: 8px; }
-.wb .wb-credit thead th:first-child { z-index: 3; }
-.wb .wb-credit td, .wb .wb-credit tbody th { border-bottom: 1px solid var(--edge); height: 22px; }
+  left: 0; background: var(--paper); z-index: 1; padding-right: 8px; }
+.wb .wb-credit td, .wb .wb-credit tbody th { border-bottom: 1px solid var(--edge);
+  min-height: 22px; }
 .wb .wb-credit tr.both:not(.second) td, .wb .wb-credit tr.both:not(.second) th {
   border-bottom: none; }
-.wb .wb-credit details { content-visibility: auto; contain-intrinsic-size: auto 20px; }
 .wb .wb-credit summary { display: flex; gap: 8px; align-items: baseline; cursor: pointer;
   overflow: hidden; white-space: nowrap; }
 .wb .wb-credit summary code { background: none; color: var(--ink); flex: 0 1 auto; min-width: 3em;
@@ -199,17 +212,14 @@ CREDIT_STYLE = """<style>
   font-size: 11px; }
 .wb .wb-credit td.plus, .wb .wb-credit td.minus, .wb .wb-credit td.zero,
 .wb .wb-credit td.none { padding: 0; white-space: nowrap; text-align: center;
-  border-left: 4px solid var(--paper); font-variant-numeric: tabular-nums; --half: 52px;
-  --line: linear-gradient(90deg, transparent calc(50% - .5px), var(--soft) 0 calc(50% + .5px),
-  transparent 0); background: var(--line); }
+  border-left: 4px solid var(--paper); font-variant-numeric: tabular-nums; --half: 46px; }
 .wb .wb-credit td.known { --half: 79px; }
 .wb .wb-credit td.plus { text-align: right; padding-right: var(--half);
-  background: var(--line), linear-gradient(90deg, transparent 50%,
-  var(--plus-pale) 0 calc(50% + 50% * var(--v)), transparent 0); }
+  background: linear-gradient(90deg, transparent calc(50% - .5px),
+  var(--soft) 0 calc(50% + .5px), var(--plus-pale) 0 calc(50% + 50% * var(--v)), transparent 0); }
 .wb .wb-credit td.minus { text-align: left; padding-left: var(--half);
-  background: var(--line), linear-gradient(90deg, transparent calc(50% - 50% * var(--v)),
-  var(--minus-pale) 0 50%, transparent 0); }
-.wb .wb-credit td.zero, .wb .wb-credit td.none { background: none; }
+  background: linear-gradient(90deg, transparent calc(50% - 50% * var(--v)),
+  var(--minus-pale) 0 calc(50% - .5px), var(--soft) 0 calc(50% + .5px), transparent 0); }
 .wb .wb-credit td small { color: var(--soft); font-size: 10px; }
 </style>"""
 """Colours of Okabe and Ito; the lighter pair of them on dark ground."""
