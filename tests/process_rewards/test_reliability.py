@@ -77,6 +77,8 @@ def test_average_precision_by_hand():
     assert np.isnan(average_precision([1, 2], [False, False]))
     with pytest.raises(ValueError, match="finite scores"):
         average_precision([np.nan, 1], [True, False])
+    with pytest.raises(ValueError, match="average_precision: .* leave out what could not be"):
+        average_precision([0.9, 0.1, 0.05], [1, 0, np.nan])
 
 
 def test_rank_correlation_by_hand():
@@ -87,6 +89,8 @@ def test_rank_correlation_by_hand():
     assert np.isnan(rank_correlation([1, 1], [1, 2]))
     with pytest.raises(ValueError, match="n >= 2"):
         rank_correlation([1], [1])
+    with pytest.raises(ValueError, match="finite numbers.* leave out what could not be judged"):
+        rank_correlation([1, 2, np.nan], [1, 2, 3])
 
 
 def test_best_of_n_agrees_with_drawing_every_choice():
