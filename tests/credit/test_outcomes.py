@@ -5,6 +5,7 @@ import pytest
 
 from workbench.credit import (
     broadcast,
+    gigpo,
     group_advantages,
     leave_one_out,
     per_token,
@@ -54,6 +55,13 @@ def test_a_tied_group_gets_exact_zeros(by_hand, scheme, value):
 def test_rewards_must_be_one_a_trajectory(by_hand, scheme):
     with pytest.raises(ValueError, match=r"shape \(2,\), got shape \(1, 2\)"):
         scheme(by_hand.of_lengths(1, 1), [[1.0, 0.0]])
+
+
+@pytest.mark.parametrize("scheme", [broadcast, return_to_go, transitions, gigpo])
+@pytest.mark.parametrize("value", [float("inf"), -float("inf")])
+def test_an_infinite_reward_is_refused(by_hand, scheme, value):
+    with pytest.raises(ValueError, match="rewards: expected finite numbers"):
+        scheme(by_hand.of_lengths(2, 3, 1), [value, 1.0, 0.0])
 
 
 def test_return_to_go_without_turn_rewards_is_leave_one_out(by_hand):

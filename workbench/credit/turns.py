@@ -24,12 +24,18 @@ TurnRewards = Callable[[Trajectory], Sequence[float] | np.ndarray]
 
 
 def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.ndarray:
-    """(G,) float array of the rewards. Raises ValueError unless there is one a trajectory."""
+    """(G,) float array of the rewards. Raises ValueError unless there is one a trajectory, finite
+    or NaN."""
     rewards = np.asarray(rewards, dtype=float)
     if rewards.shape != (len(group.trajectories),):
         raise ValueError(
             f"rewards: expected one a trajectory, shape ({len(group.trajectories)},), got shape "
             f"{rewards.shape}; one scheme call is for one group"
+        )
+    if np.isinf(rewards).any():
+        raise ValueError(
+            f"rewards: expected finite numbers, NaN for what could not be judged, got "
+            f"{rewards.tolist()}; no mean is the baseline of an infinite one"
         )
     return rewards
 
