@@ -1,5 +1,7 @@
 """Schemes that know only the rewards; expected values are the handbook's and by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,16 @@ def test_rewards_must_be_one_a_trajectory(by_hand, scheme):
 def test_an_infinite_reward_is_refused(by_hand, scheme, value):
     with pytest.raises(ValueError, match="rewards: expected finite numbers"):
         scheme(by_hand.of_lengths(2, 3, 1), [value, 1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [broadcast, return_to_go, partial(return_to_go, baseline="turn_index"), transitions, gigpo],
+)
+@pytest.mark.parametrize("lengths", [(), (2, 0, 1)])
+def test_a_group_without_attempts_or_an_attempt_without_turns_is_refused(by_hand, scheme, lengths):
+    with pytest.raises(ValueError, match=r"each of one turn or more, got turns \["):
+        scheme(by_hand.of_lengths(*lengths), [1.0, 0.0, 0.0][: len(lengths)])
 
 
 def test_return_to_go_without_turn_rewards_is_leave_one_out(by_hand):

@@ -25,11 +25,17 @@ TurnRewards = Callable[[Trajectory], Sequence[float] | np.ndarray]
 
 def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.ndarray:
     """(G,) float array of the rewards. Raises ValueError unless there is one a trajectory, finite
-    or NaN."""
-    rewards = np.asarray(rewards, dtype=float)
-    if rewards.shape != (len(group.trajectories),):
+    or NaN, and every trajectory has a turn."""
+    num_turns = [len(trajectory.turns) for trajectory in group.trajectories]
+    if not min(num_turns, default=0):
         raise ValueError(
-            f"rewards: expected one a trajectory, shape ({len(group.trajectories)},), got shape "
+            "group: expected at least one trajectory, each of one turn or more, got turns "
+            f"{num_turns}"
+        )
+    rewards = np.asarray(rewards, dtype=float)
+    if rewards.shape != (len(num_turns),):
+        raise ValueError(
+            f"rewards: expected one a trajectory, shape ({len(num_turns)},), got shape "
             f"{rewards.shape}; one scheme call is for one group"
         )
     if np.isinf(rewards).any():
