@@ -59,6 +59,13 @@ def test_rewards_must_be_one_a_trajectory(by_hand, scheme):
         scheme(by_hand.of_lengths(1, 1), [[1.0, 0.0]])
 
 
+def test_a_row_filled_up_to_larger_groups_is_to_be_cut(by_hand):
+    filled, group = np.array([1.0, 0.0, NAN]), by_hand.of_lengths(1, 2)
+    with pytest.raises(ValueError, match=r"filled up .*\(as totals does\) is cut.* row\[:2\]"):
+        broadcast(group, filled)
+    same(broadcast(group, filled[:2], scale="none"), [[0.5], [-0.5, -0.5]])
+
+
 @pytest.mark.parametrize("scheme", [broadcast, return_to_go, transitions, gigpo])
 @pytest.mark.parametrize("value", [float("inf"), -float("inf")])
 def test_an_infinite_reward_is_refused(by_hand, scheme, value):

@@ -36,7 +36,8 @@ def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.n
     if rewards.shape != (len(num_turns),):
         raise ValueError(
             f"rewards: expected one a trajectory, shape ({len(num_turns)},), got shape "
-            f"{rewards.shape}; one scheme call is for one group"
+            f"{rewards.shape}; one scheme call is for one group, and a row that was filled up to "
+            f"the size of larger groups (as totals does) is cut first: row[:{len(num_turns)}]"
         )
     if np.isinf(rewards).any():
         raise ValueError(

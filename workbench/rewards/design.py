@@ -256,7 +256,8 @@ def expect_design(name: str, value: object) -> None:
 def totals(breakdowns: Sequence[Sequence[RewardBreakdown]]) -> np.ndarray:
     """(B, G) float array of rewards for `credit`; NaN = left out of its group's baseline.
 
-    Groups of unequal size are filled up with NaN.
+    Groups of unequal size are filled up with NaN; a scheme wants such a row cut to its group's
+    attempts, `row[: len(group.trajectories)]`.
     """
     size = max((len(row) for row in breakdowns), default=0)
     rewards = np.full((len(breakdowns), size), np.nan)
