@@ -143,6 +143,9 @@ def test_auroc_needs_both_kinds_and_finite_scores():
     assert np.isnan(auroc([1.0, 2.0], [True, True])) and np.isnan(auroc([], []))
     with pytest.raises(ValueError, match="leave out what could not be judged"):
         auroc([1.0, np.nan], [True, False])
+    for unknown in (np.nan, 0.5, None):  # as booleans the first two would count as right
+        with pytest.raises(ValueError, match="auroc: .* leave out what could not be judged"):
+            auroc([0.9, 0.1, 0.05], [1, 0, unknown])
     with pytest.raises(ValueError, match=r"got shapes \(2,\) and \(1,\)"):
         auroc([1.0, 2.0], [True])
 

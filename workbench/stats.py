@@ -163,19 +163,15 @@ def auroc(scores: Sequence[float] | np.ndarray, right: Sequence[bool] | np.ndarr
     O(n log n). Source: Mann & Whitney 1947.
 
     Args:
-        scores, right: (n,) finite numbers and (n,) booleans.
+        scores, right: (n,) finite numbers and (n,) booleans, or 1 and 0.
     Raises:
-        ValueError: if the shapes differ or a score is not finite.
+        ValueError: if the shapes differ, a score is not finite, or something is neither right nor
+            wrong, such as NaN.
 
     >>> auroc([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
     0.875
     """
-    scores, right = np.asarray(scores, dtype=float), np.asarray(right, dtype=bool)
-    if scores.ndim != 1 or scores.shape != right.shape or not np.isfinite(scores).all():
-        raise ValueError(
-            f"auroc: expected (n,) finite scores and (n,) booleans, got shapes {scores.shape} and "
-            f"{right.shape}; leave out what could not be judged"
-        )
+    scores, right = scores_and_truth("auroc", scores, right)
     num_right, num_wrong = int(right.sum()), int((~right).sum())
     if not num_right or not num_wrong:
         return float("nan")
@@ -183,6 +179,24 @@ def auroc(scores: Sequence[float] | np.ndarray, right: Sequence[bool] | np.ndarr
     rank = (np.cumsum(count) - (count - 1) / 2)[place]  # the mean rank of equal scores
     above = rank[right].sum() - num_right * (num_right + 1) / 2
     return float(above / (num_right * num_wrong))
+
+
+def scores_and_truth(
+    name: str, scores: Sequence[float] | np.ndarray, truth: Sequence[bool] | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) floats and (n,) bools, for the function called `name`.
+
+    Raises ValueError if the shapes differ, a score is not finite, or `truth` has anything but
+    booleans or 1 and 0: NaN would count as True.
+    """
+    scores, truth = np.asarray(scores, dtype=float), np.asarray(truth)
+    fits = scores.ndim == 1 and scores.shape == truth.shape
+    if not (fits and np.isfinite(scores).all() and np.isin(truth, (0, 1)).all()):
+        raise ValueError(
+            f"{name}: expected (n,) finite scores and (n,) booleans, got shapes {scores.shape} and "
+            f"{truth.shape}; leave out what could not be judged"
+        )
+    return scores, truth.astype(bool)
 
 
 def func_sec_at_k(

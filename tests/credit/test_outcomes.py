@@ -1,10 +1,13 @@
 """Schemes that know only the rewards; expected values are the handbook's and by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from workbench.credit import (
     broadcast,
+    gigpo,
     group_advantages,
     leave_one_out,
     per_token,
@@ -54,6 +57,30 @@ def test_a_tied_group_gets_exact_zeros(by_hand, scheme, value):
 def test_rewards_must_be_one_a_trajectory(by_hand, scheme):
     with pytest.raises(ValueError, match=r"shape \(2,\), got shape \(1, 2\)"):
         scheme(by_hand.of_lengths(1, 1), [[1.0, 0.0]])
+
+
+def test_a_row_filled_up_to_larger_groups_is_to_be_cut(by_hand):
+    filled, group = np.array([1.0, 0.0, NAN]), by_hand.of_lengths(1, 2)
+    with pytest.raises(ValueError, match=r"filled up .*\(as totals does\) is cut.* row\[:2\]"):
+        broadcast(group, filled)
+    same(broadcast(group, filled[:2], scale="none"), [[0.5], [-0.5, -0.5]])
+
+
+@pytest.mark.parametrize("scheme", [broadcast, return_to_go, transitions, gigpo])
+@pytest.mark.parametrize("value", [float("inf"), -float("inf")])
+def test_an_infinite_reward_is_refused(by_hand, scheme, value):
+    with pytest.raises(ValueError, match="rewards: expected finite numbers"):
+        scheme(by_hand.of_lengths(2, 3, 1), [value, 1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [broadcast, return_to_go, partial(return_to_go, baseline="turn_index"), transitions, gigpo],
+)
+@pytest.mark.parametrize("lengths", [(), (2, 0, 1)])
+def test_a_group_without_attempts_or_an_attempt_without_turns_is_refused(by_hand, scheme, lengths):
+    with pytest.raises(ValueError, match=r"each of one turn or more, got turns \["):
+        scheme(by_hand.of_lengths(*lengths), [1.0, 0.0, 0.0][: len(lengths)])
 
 
 def test_return_to_go_without_turn_rewards_is_leave_one_out(by_hand):

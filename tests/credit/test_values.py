@@ -215,6 +215,19 @@ def test_shaping_as_rewards_of_turns_leaves_the_return_less_the_potential(by_han
     assert np.allclose(discounted, [0.15, -0.05, -0.1, -0.8])
 
 
+@pytest.mark.parametrize("gamma", [2, -1])
+def test_a_discount_outside_0_and_1_is_refused_whatever_lambda_makes_of_it(by_hand, gamma):
+    group, options = by_hand.of_lengths(2), dict(potential=lambda t, k: 0.5, gamma=gamma)
+    says = rf"gamma: expected a number in \[0, 1\], got {gamma}$"
+    for lam in (0.0, 0.5, 0.9):
+        with pytest.raises(ValueError, match=says):
+            turn_gae(group, [1.0], values=[[0.5, 0.5]], gamma=gamma, lam=lam)
+    with pytest.raises(ValueError, match=says):
+        potential_shaping(group, [1.0], **options)
+    with pytest.raises(ValueError, match=says):
+        shaping_rewards(group.trajectories[0], **options)
+
+
 @pytest.mark.parametrize("i, k", [(0, -2), (0, 2), (2, -1), (-1, -1)])
 def test_values_of_turns_that_are_not_there_are_refused(by_hand, i, k):
     """A negative index would count from the end, and credit a turn that nobody has valued."""

@@ -64,9 +64,23 @@ def test_the_threshold_is_the_one_that_finds_the_errors(measured, task):
     assert reliability(measured, [task], scores, threshold=0.32).f1 == 1.0
 
 
+@pytest.mark.parametrize("only", [0, 1, 2], ids=["lost", "sound", "hopeless"])
+def test_attempts_of_one_kind_decide_on_no_threshold(measured, task, recwarn, only):
+    [group] = measured
+    values = [replace(v, trajectory_index=0) for v in group.turn_values[3 * only : 3 * only + 3]]
+    alone = [replace(group, trajectories=group.trajectories[:1], turn_values=tuple(values))]
+    said = np.array([0.9, 0.3, 0.1])
+    threshold = best_threshold(alone, [task], [[said]])
+    found = reliability(measured, [task], [[said] * 3], threshold=threshold)
+    assert np.isnan([threshold, found.accuracy_on_failed, found.accuracy_on_sound, found.f1]).all()
+    assert np.isnan(reliability(alone, [task], [[said]]).f1)
+    assert not recwarn
+
+
 def test_processbench_f1():
     assert harmonic_mean(0.6, 0.9) == pytest.approx(0.72)
-    assert harmonic_mean(0.0, 1.0) == 0.0
+    assert harmonic_mean(0.0, 1.0) == harmonic_mean(0.0, 0.0) == 0.0
+    assert np.isnan(harmonic_mean(np.nan, 0.0)) and np.isnan(harmonic_mean(0.0, np.nan))
 
 
 def test_average_precision_by_hand():
@@ -77,6 +91,8 @@ def test_average_precision_by_hand():
     assert np.isnan(average_precision([1, 2], [False, False]))
     with pytest.raises(ValueError, match="finite scores"):
         average_precision([np.nan, 1], [True, False])
+    with pytest.raises(ValueError, match="average_precision: .* leave out what could not be"):
+        average_precision([0.9, 0.1, 0.05], [1, 0, np.nan])
 
 
 def test_rank_correlation_by_hand():
@@ -87,6 +103,8 @@ def test_rank_correlation_by_hand():
     assert np.isnan(rank_correlation([1, 1], [1, 2]))
     with pytest.raises(ValueError, match="n >= 2"):
         rank_correlation([1], [1])
+    with pytest.raises(ValueError, match="finite numbers.* leave out what could not be judged"):
+        rank_correlation([1, 2, np.nan], [1, 2, 3])
 
 
 def test_best_of_n_agrees_with_drawing_every_choice():

@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 from workbench.credit import group_advantages
-from workbench.rewards import RewardDesign, Scores, all_pass, tampered, totals, turn_penalty
+from workbench.rewards import (
+    RewardDesign,
+    Scores,
+    all_pass,
+    intact,
+    overlong,
+    parses,
+    tampered,
+    totals,
+    turn_penalty,
+)
 
 NAIVE = RewardDesign(tests=(all_pass("visible_as_left"), 1.0))
 HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0))
@@ -30,6 +40,33 @@ def test_one_part_that_cannot_judge_leaves_no_total(make_trajectory, task):
     breakdown = HONEST.score(make_trajectory("", "", status="sandbox_error"), task)
     assert breakdown.total is None
     assert [part.raw for part in breakdown.parts] == [None, 0.0]
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        RewardDesign(short=(overlong(0, 10), 1.0)),
+        RewardDesign(intact=(intact, 1.0), optional=("intact",)).normalised(),
+        RewardDesign(parses=(parses, 1.0), tests=(all_pass("hidden"), 1.0)).blockers("parses"),
+        RewardDesign(syntax=(parses, 1.0), turns=(turn_penalty(2, 8), 1.0)).gate(
+            "turns", needs="syntax"
+        ),
+    ],
+    ids=["no tests", "optional", "blocked", "gated"],
+)
+def test_an_aborted_episode_has_no_reward_under_any_design(
+    make_trajectory, make_group, task, design
+):
+    handed_in = make_trajectory()
+    aborted = replace(
+        make_trajectory(status="sandbox_error", stop="abort"), final_files={"notes.txt": ""}
+    )
+    group = make_group(handed_in, aborted)
+    assert design.score(handed_in, task).total is not None
+    breakdown = design.score(aborted, task)
+    assert breakdown.total is None and breakdown.blocked == ()
+    assert np.isnan(totals(design.score_groups([group], [task]))[0]).tolist() == [False, True]
+    assert np.isnan(design.score_many([group], [task])["reward"]).tolist() == [False, True]
 
 
 def test_a_plain_function_is_a_component(make_trajectory, task):

@@ -25,8 +25,7 @@ def discounted_returns(rewards: Sequence[float] | np.ndarray, gamma: float = 1.0
     >>> discounted_returns([0, 0, 0, 1], 0.9).round(3).tolist()
     [0.729, 0.81, 0.9, 1.0]
     """
-    if not 0.0 <= gamma <= 1.0:
-        raise ValueError(f"gamma: expected a number in [0, 1], got {gamma!r}")
+    expect_share("gamma", gamma)
     returns = np.array(rewards, dtype=float)
     for k in range(returns.shape[-1] - 2, -1, -1):
         returns[..., k] += gamma * returns[..., k + 1]
@@ -67,8 +66,14 @@ def generalised_advantages(
             f"expected as many values as rewards, (K,) and (K,), got shapes {values.shape} and "
             f"{rewards.shape}; a value is what is expected before a turn"
         )
-    if not 0.0 <= lam <= 1.0:
-        raise ValueError(f"lam: expected a number in [0, 1], got {lam!r}")
+    expect_share("gamma", gamma)
+    expect_share("lam", lam)
     surprises = rewards - values
     surprises[:-1] += gamma * values[1:]
     return discounted_returns(surprises, gamma * lam)
+
+
+def expect_share(name: str, value: float) -> None:
+    """Raises ValueError unless `value`, given as the argument `name`, is in [0, 1]."""
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {value!r}")

@@ -24,12 +24,25 @@ TurnRewards = Callable[[Trajectory], Sequence[float] | np.ndarray]
 
 
 def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.ndarray:
-    """(G,) float array of the rewards. Raises ValueError unless there is one a trajectory."""
-    rewards = np.asarray(rewards, dtype=float)
-    if rewards.shape != (len(group.trajectories),):
+    """(G,) float array of the rewards. Raises ValueError unless there is one a trajectory, finite
+    or NaN, and every trajectory has a turn."""
+    num_turns = [len(trajectory.turns) for trajectory in group.trajectories]
+    if not min(num_turns, default=0):
         raise ValueError(
-            f"rewards: expected one a trajectory, shape ({len(group.trajectories)},), got shape "
-            f"{rewards.shape}; one scheme call is for one group"
+            "group: expected at least one trajectory, each of one turn or more, got turns "
+            f"{num_turns}"
+        )
+    rewards = np.asarray(rewards, dtype=float)
+    if rewards.shape != (len(num_turns),):
+        raise ValueError(
+            f"rewards: expected one a trajectory, shape ({len(num_turns)},), got shape "
+            f"{rewards.shape}; one scheme call is for one group, and a row that was filled up to "
+            f"the size of larger groups (as totals does) is cut first: row[:{len(num_turns)}]"
+        )
+    if np.isinf(rewards).any():
+        raise ValueError(
+            f"rewards: expected finite numbers, NaN for what could not be judged, got "
+            f"{rewards.tolist()}; no mean is the baseline of an infinite one"
         )
     return rewards
 

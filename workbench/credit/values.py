@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.credit.returns import generalised_advantages
+from workbench.credit.returns import expect_share, generalised_advantages
 from workbench.credit.turns import TurnRewards, checked_rewards, over_spread, rewards_of_turns
 from workbench.records import Group, Trajectory
 
@@ -50,7 +50,8 @@ def turn_gae(
     Returns:
         G arrays of shape (K,), NaN where the reward or a value it needs is.
     Raises:
-        ValueError: for shapes that do not fit, or if there are no values.
+        ValueError: for shapes that do not fit, gamma or lam outside [0, 1], or if there are no
+            values.
     Source: Schulman et al. 2015 (arXiv:1506.02438), with turns in the place of time.
     """
     earned = rewards_of_turns(group, checked_rewards(group, rewards), turn_rewards)
@@ -181,9 +182,13 @@ def potential_shaping(
     Args:
         potential: (trajectory, k) -> Phi of the state before turn k. It may use only what was
             known then.
+        gamma: discount a turn, in [0, 1].
+        turn_rewards: what turns earn by themselves; the trajectory's reward joins on the last one.
         scale, ddof, eps: as in `turns.over_spread`.
     Returns:
         G arrays of shape (K,), NaN where the reward is.
+    Raises:
+        ValueError: for shapes that do not fit, or if gamma is outside [0, 1].
     Source: Ng et al. 1999, theorem 1.
     """
     phi = [_potentials(t, potential) for t in group.trajectories]
@@ -196,11 +201,13 @@ def shaping_rewards(
 ) -> np.ndarray:
     """What shaping adds to each turn, (K,): gamma * Phi(after) - Phi(before), 0 after the end.
 
-    For the `turn_rewards` of any scheme, with the scheme's gamma:
+    For the `turn_rewards` of any scheme, with the scheme's gamma. Raises ValueError if gamma is
+    outside [0, 1].
 
     >>> by_tests = partial(shaping_rewards, potential=seen_passing)             # doctest: +SKIP
     >>> return_to_go(group, rewards, turn_rewards=by_tests)                     # doctest: +SKIP
     """
+    expect_share("gamma", gamma)
     phi = _potentials(trajectory, potential)
     return gamma * np.append(phi[1:], 0.0) - phi
 

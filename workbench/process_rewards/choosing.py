@@ -60,10 +60,14 @@ def best_of_n_curve(
 
 
 def turning_point(curve: Sequence[float], sizes: Sequence[int]) -> int | None:
-    """The N from which a curve only falls or stays, if it ends below its highest point; else None.
+    """The N at which a curve is highest (the first such), if it ends lower; else None.
+
+    In between it may rise again, though not above.
 
     >>> turning_point([0.3, 0.5, 0.45], [1, 4, 16]), turning_point([0.3, 0.5, 0.5], [1, 4, 16])
     (4, None)
+    >>> turning_point([0.5, 0.3, 0.4], [1, 4, 16])
+    1
     """
     best = int(np.argmax(curve))
     return sizes[best] if curve[-1] < curve[best] else None

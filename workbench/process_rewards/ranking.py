@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.stats import scores_and_truth
+
 
 def average_precision(
     scores: Sequence[float] | np.ndarray, wanted: Sequence[bool] | np.ndarray
@@ -20,19 +22,14 @@ def average_precision(
     A score that says nothing gets the share of wanted items. NaN if nothing is wanted.
 
     Args:
-        scores, wanted: (n,) finite numbers and (n,) booleans.
+        scores, wanted: (n,) finite numbers and (n,) booleans, or 1 and 0.
     Raises:
-        ValueError: if the shapes differ or a score is not finite.
+        ValueError: as `stats.auroc`.
 
     >>> round(average_precision([0.9, 0.8, 0.7, 0.1], [True, False, True, False]), 4)
     0.8333
     """
-    scores, wanted = np.asarray(scores, dtype=float), np.asarray(wanted, dtype=bool)
-    if scores.ndim != 1 or scores.shape != wanted.shape or not np.isfinite(scores).all():
-        raise ValueError(
-            f"average_precision: expected (n,) finite scores and (n,) booleans, got shapes "
-            f"{scores.shape} and {wanted.shape}; leave out what could not be judged"
-        )
+    scores, wanted = scores_and_truth("average_precision", scores, wanted)
     if not wanted.any():
         return float("nan")
     _, place, count = np.unique(-scores, return_inverse=True, return_counts=True)
@@ -45,16 +42,16 @@ def rank_correlation(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.nd
     """Spearman's: how far two lists of (n,) numbers agree about the order, in [-1, 1].
 
     Equal numbers share their mean rank. NaN if either list is constant. Raises ValueError if the
-    shapes differ or n < 2.
+    shapes differ, n < 2, or a number is not finite.
 
     >>> rank_correlation([1, 2, 3, 4], [10, 20, 40, 30])
     0.8
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    if a.ndim != 1 or a.shape != b.shape or len(a) < 2:
+    if a.ndim != 1 or a.shape != b.shape or len(a) < 2 or not np.isfinite([a, b]).all():
         raise ValueError(
-            f"rank_correlation: expected two lists of n >= 2 numbers, got shapes {a.shape} and "
-            f"{b.shape}"
+            f"rank_correlation: expected two lists of n >= 2 finite numbers, got shapes {a.shape} "
+            f"and {b.shape}; leave out what could not be judged"
         )
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")

@@ -105,7 +105,7 @@ def reliability(
 
     Args:
         threshold: below it a turn counts as an error; choose it on other attempts
-            (`best_threshold`).
+            (`best_threshold`). NaN = not known, and so are the accuracies and F1.
         reward: what the values are of.
     Raises:
         ValueError: if a group has no turn values or only a model's, a score is no number in [0, 1],
@@ -130,7 +130,7 @@ def reliability(
         auroc_dead=auroc(said, value > 0),
         auroc_lost=auroc(said[possible], value[possible] > 0),
         precision_lost=average_precision(1 - said[possible], lost[possible]),
-        share_lost=float(lost[possible].mean()),
+        share_lost=float(lost[possible].mean()) if possible.any() else float("nan"),
         ece=sum(b.num_turns * abs(b.predicted - b.observed) for b in filled) / len(said),
         brier=float(np.mean((said - value) ** 2)),
         rank_correlation=rank_correlation(said, value),
@@ -144,12 +144,15 @@ def reliability(
 def best_threshold(
     groups: Sequence[Group], tasks: Sequence[Task], scores: Scores, *, reward=SOLVED
 ) -> float:
-    """The threshold with the highest ProcessBench F1 on these attempts; the lowest such."""
+    """The threshold with the highest ProcessBench F1 on these attempts; the lowest such.
+
+    NaN if not both kinds are among them, attempts with a first error and without: nothing decides.
+    """
     before, after = _truth(groups, tasks, reward)
     flat = _one_a_turn(groups, scores)
     tried = [round(0.02 * i, 2) for i in range(1, 50)]
-    f1 = [np.nan_to_num(_first_errors(before, after, flat, t)["f1"]) for t in tried]
-    return tried[int(np.argmax(f1))]
+    f1 = [_first_errors(before, after, flat, t)["f1"] for t in tried]
+    return float("nan") if np.isnan(f1).any() else tried[int(np.argmax(f1))]
 
 
 def first_below(scores: Sequence[float], threshold: float) -> int | None:
@@ -162,14 +165,14 @@ def first_below(scores: Sequence[float], threshold: float) -> int | None:
 
 
 def harmonic_mean(a: float, b: float) -> float:
-    """2ab / (a + b), 0 if either is 0: ProcessBench F1 of its two accuracies.
+    """2ab / (a + b), NaN if either is, else 0 if either is: ProcessBench F1 of its accuracies.
 
     Source: Zheng et al. 2024 (ProcessBench, arXiv:2412.06559).
 
     >>> round(harmonic_mean(0.6, 0.9), 2)
     0.72
     """
-    return 0.0 if a == 0 or b == 0 else 2 * a * b / (a + b)
+    return 2 * a * b / (a + b) if a or b else 0.0
 
 
 def _truth(
@@ -216,11 +219,11 @@ def _first_errors(
     """Accuracy on attempts that have a first error and on those that have none, and their F1.
 
     Attempts at tasks that were hopeless from the start have no first error to be found, and are
-    left out, as are those of which a value is missing.
+    left out, as are those of which a value is missing, and all if the threshold is NaN.
     """
     on_failed, on_sound = [], []
     for was, value, said in zip(before, after, scores):
-        if np.isnan(was).any() or np.isnan(value).any() or was[0] == 0:
+        if np.isnan([threshold, *was, *value]).any() or was[0] == 0:
             continue
         dead = next((k for k, v in enumerate(value) if v == 0), None)
         agrees = first_below(said, threshold) == dead

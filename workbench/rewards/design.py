@@ -124,6 +124,9 @@ class RewardDesign:
     def raw(self, trajectory: Trajectory, task: Task) -> list[float | None]:
         """What each component returns, in order, before weights and rules.
 
+        Of an aborted episode all are None and none is called: it was cut off by a fault of ours,
+        so nothing in it is the policy's to answer for, and no rule makes a total of None alone.
+
         Raises ValueError if the trajectory is of another task, or a component returns anything
         but a finite number or None.
         """
@@ -132,6 +135,8 @@ class RewardDesign:
                 f"expected the task {trajectory.task_id!r} of this trajectory, got "
                 f"{task.task_id!r}; pass the task that was rolled out"
             )
+        if trajectory.stop_reason == "abort":
+            return [None] * len(self.components)
         return [number(c.name, c.component(trajectory, task)) for c in self.components]
 
     def score(self, trajectory: Trajectory, task: Task) -> RewardBreakdown:
@@ -251,7 +256,8 @@ def expect_design(name: str, value: object) -> None:
 def totals(breakdowns: Sequence[Sequence[RewardBreakdown]]) -> np.ndarray:
     """(B, G) float array of rewards for `credit`; NaN = left out of its group's baseline.
 
-    Groups of unequal size are filled up with NaN.
+    Groups of unequal size are filled up with NaN; a scheme wants such a row cut to its group's
+    attempts, `row[: len(group.trajectories)]`.
     """
     size = max((len(row) for row in breakdowns), default=0)
     rewards = np.full((len(breakdowns), size), np.nan)
