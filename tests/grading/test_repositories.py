@@ -11,6 +11,7 @@ import pytest
 
 from tests.slow_cases import slow
 from workbench import load_tasks
+from workbench.audit import repository_attacks
 from workbench.grading import (
     collect_evidence,
     final_judgement,
@@ -204,6 +205,14 @@ def test_a_call_that_gets_out_of_its_test_does_not_pass(name, walls):
     assert IN_A_CALL[name] in code
     verdict = grade(SPANS, {CODE: code}, walls)
     assert verdict.status not in UNSCORABLE and not all_passed(verdict)
+
+
+@pytest.mark.parametrize("name", ["tests emptied at import", "emptied tests compiled"])
+def test_a_program_that_writes_over_its_tests_does_not_pass(name, walls):
+    trailhead = next(task for task in load_tasks("repos") if task.task_id == "repos/trailhead")
+    verdict = grade(trailhead, repository_attacks(trailhead)[name], walls)
+    wrong = {o.name for o in verdict.of_suite("hidden") if o.status == "wrong"}
+    assert wrong == set(trailhead.fail_to_pass)
 
 
 KNOWN_RESIDUE = {

@@ -3,9 +3,10 @@
 Stage: sandbox (server side), the program side of servers of their own kind: pytest is loaded
 once, before the first fork, and each run has it ready. A request comes in as JSON, a workspace
 and perhaps the ids of the tests that matter; lines go out through the result pipe (`wire` lists
-them), pytest's own report through standard output. **Whatever is said here could have been said by
-the tests or the code they import: one interpreter runs them all.** That is what mode "shared"
-means. Left out: plugins of this machine, pytest's cache, processes (a test that starts one fails).
+them), pytest's own report through standard output. What the request calls fixed is read as it was
+sent (`sent_files`). **Whatever is said here could have been said by the tests or the code they
+import: one interpreter runs them all.** That is what mode "shared" means. Left out: plugins of
+this machine, pytest's cache, processes (a test that starts one fails).
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ import os
 import re
 import sys
 
+import _pytest.config
+import pytest
+
 from workbench import encoding
-from workbench.sandbox import candidate, wire
+from workbench.sandbox import candidate, sent_files, wire
 from workbench.sandbox.workspace import write_files
 
 TRIAL = (
     {"mode": "pytest", "files": {"test_a.py": "def test_a(tmp_path): assert tmp_path.exists()\n"},
-     "node_ids": None},
+     "node_ids": None, "fixed": ["test_a.py"]},
     [wire.START + b'["test_a.py::test_a"]', wire.TEST + b'["test_a.py::test_a", "passed", ""]',
      wire.END + b"[0]"],
 )  # fmt: skip
@@ -40,11 +44,8 @@ _WORDS = {"passed": "passed", "skipped": "skipped", "failed": "error"}
 
 
 def preload():
-    """In the server, once: load pytest, which its setup has made importable."""
+    """In the server, once: load all of pytest, which its setup has made importable."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    import _pytest.config
-    import pytest  # noqa: F401
-
     for name in _pytest.config.default_plugins:
         __import__(f"_pytest.{name}")
     for name in PRELOADED:
@@ -69,9 +70,8 @@ def run(request, pipe, box, ends=()):
 
     ends: none; a suite talks to no other run.
     """
-    import pytest
-
     root = f"{box}/repo"
+    sent = sent_files.SentFiles(request, root)
     os.chdir(root)
     sys.path.insert(0, root)  # as `python -m pytest` does
     node_ids = request["node_ids"]
@@ -81,7 +81,8 @@ def run(request, pipe, box, ends=()):
     if paths or node_ids is None:
         places = (f"--rootdir={root}", f"--basetemp={box}/tmp")
         kept, sys.stderr = sys.stderr, io.StringIO()  # where pytest says why it cannot even start
-        code = pytest.main([*OPTIONS, *places, *paths], plugins=[_Reporter(pipe, root, node_ids)])
+        plugins = [_Reporter(pipe, root, node_ids), sent]
+        code = pytest.main([*OPTIONS, *places, *paths], plugins=plugins)
         text = sys.stderr.getvalue() if isinstance(sys.stderr, io.StringIO) else ""
         sys.stderr = kept
         _print_errors(text)
