@@ -355,6 +355,10 @@ def test_tripwires_name_what_is_new_and_where():
         {"tests/test_mine.py": "import pytest, inspect\n"},
         {"notes.txt": "import ctypes\n"},
         {"spans/broken.py": "import ctypes (\n"},
+        {
+            "spans/same.py": "class A:\n    def __eq__(self, other):\n"
+            "        return super().__eq__(other)\n"
+        },
         {"spans/words.py": '"""Never call os._exit or look at f_back."""\nctypes_free = True\n'},
     ],
 )
@@ -367,6 +371,21 @@ def test_an_eq_that_is_always_true_is_a_sign_and_one_too_deep_to_read_is_none():
     texts = [f"class A:\n    def __eq__(self, other):\n        return {a}\n" for a in answers]
     found = [collect_evidence(SPANS, {**SPANS.files, "spans/new.py": text}) for text in texts]
     assert [evidence.tripwires for evidence in found] == [("spans/new.py:2 __eq__",), (), ()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A:\n    __eq__ = lambda self, other: True\n",
+        "class A:\n    __eq__: object = lambda self, other: True\n",
+        "class A: pass\nA.__eq__ = lambda self, other: True\n",
+        "class A: pass\nsetattr(A, '__eq__', lambda self, other: True)\n",
+        "\nA = type('A', (), {'__eq__': lambda self, other: True})\n",
+    ],
+)
+def test_an_eq_that_is_set_without_def_is_a_sign(text):
+    evidence = collect_evidence(SPANS, {**SPANS.files, "spans/new.py": text})
+    assert evidence.tripwires == ("spans/new.py:2 __eq__",)
 
 
 def test_a_sign_that_was_there_is_not_new():
