@@ -40,6 +40,8 @@ PRELOADED = ("faulthandler", "pdb", "unittest.mock", "dataclasses", "json", "dec
 """Besides pytest's own parts: what a session or a test would otherwise load in every fork."""
 _WRONG = ("assert", "AssertionError", "Failed: ")
 """How the message of a test begins that found something wrong; `pytest.raises` says Failed."""
+_INSTALLED = os.path.dirname(pytest.__path__[0]), os.path.dirname(os.__file__)
+"""Where pytest and the standard library are; the first may lie in the second."""
 _WORDS = {"passed": "passed", "skipped": "skipped", "failed": "error"}
 
 
@@ -164,8 +166,9 @@ def _message(report, root):
 
 
 def _one_line(text, root):
-    text = candidate.without_addresses(text).replace(f"{root}/", "")
-    text = text.replace(f"{os.path.dirname(root)}/", "")  # the folder of tmp_path
+    text = candidate.without_addresses(text)
+    for folder in (root, os.path.dirname(root), *_INSTALLED):  # the second holds tmp_path's
+        text = text.replace(f"{folder}/", "")
     return " ".join(text.split())[:300]
 
 
