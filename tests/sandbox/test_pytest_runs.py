@@ -120,6 +120,20 @@ def test_tear_down_breaks(leaky): pass
     assert said["skips"][1].endswith("not today")
 
 
+def test_messages_name_no_folder_of_this_machine(walls):
+    files = with_test("""
+import json
+def test_library(): json.loads("")
+def test_own(tmp_path): (tmp_path / "gone").read_text()
+""")
+    said = {name: message for name, _, message in walls.run_pytest(files).outcomes}
+    assert said["tests/test_more.py::test_library"].startswith("json/decoder.py:")
+    assert said["tests/test_more.py::test_own"].endswith("directory: 'tmp/test_own0/gone'")
+    bad = "import pytest\n@pytest.mark.parametrize('n', [1])\ndef test_a(): pass\n"
+    (outcome,) = walls.run_pytest({"test_a.py": bad}).outcomes
+    assert outcome[2].startswith("_pytest/python.py:") and "no argument 'n'" in outcome[2]
+
+
 def test_what_pytest_and_the_tests_print_is_kept(walls):
     files = with_test("""
 import os

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.records import Suite, Task, TestOutcome, VerdictStatus
 from workbench.sandbox import Sandbox, TestsResult
-from workbench.workspaces import PatchError, apply_patch, with_pristine_tests
+from workbench.workspaces import PatchError, apply_patch, pristine_files, with_pristine_tests
 
 
 def changed_files(task: Task, solution: str | Mapping[str, str]) -> Mapping[str, str]:
@@ -38,7 +38,8 @@ def judge_repository(
     """(how the run ended; outcomes; CPU seconds) of a whole workspace: suites `hidden` (every
     required test) and `visible_pristine` (those of them that the agent could see), one run."""
     graded = with_pristine_tests(files, task.files, task.hidden_tests)
-    result = sandbox.run_pytest(graded, task.required, task.limits)
+    fixed = pristine_files(task.files, task.hidden_tests)
+    result = sandbox.run_pytest(graded, task.required, task.limits, fixed)
     return result.status, _graded(task, result), result.cpu_s
 
 

@@ -23,7 +23,7 @@ NAMES = frozenset({
     "meta_path", "modules", "__builtins__", "currentframe", "PYTEST_CURRENT_TEST",
 })  # fmt: skip
 """Attributes and names by which a program reaches its caller, its importer or its end. An
-`__eq__` that ends in `return True` is a sign, too."""
+`__eq__` that ends in `return True`, or that is set otherwise than by `def`, is a sign, too."""
 
 
 def tripwires(files: Mapping[str, str], original: Mapping[str, str]) -> tuple[str, ...]:
@@ -59,9 +59,16 @@ def _signs(text: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.attr
         elif isinstance(node, ast.Name) and node.id in NAMES:
             yield node.lineno, node.id
-        elif isinstance(node, ast.FunctionDef) and node.name == "__eq__":
-            match node.body[-1]:
-                case ast.Return(ast.Constant(value=True)):
-                    yield node.lineno, "__eq__"
+        elif _makes_equal(node):
+            yield node.lineno, "__eq__"
         elif isinstance(node, ast.Constant) and node.value in NAMES | MODULES:
             yield node.lineno, node.value
+
+
+def _makes_equal(node: ast.AST) -> bool:
+    match node:
+        case ast.FunctionDef(name="__eq__", body=[*_, ast.Return(ast.Constant(value=True))]):
+            return True
+        case ast.Name(id="__eq__", ctx=ast.Store()) | ast.Attribute(attr="__eq__", ctx=ast.Store()):
+            return True
+    return isinstance(node, ast.Constant) and node.value == "__eq__"

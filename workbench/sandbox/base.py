@@ -7,7 +7,7 @@ sandbox says (`local`, `docker`); several hosts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -164,6 +164,7 @@ class Sandbox:
         files: Mapping[str, str],
         node_ids: Sequence[str] | None = None,
         limits: Limits = Limits(cpu_s=10.0, wall_s=60.0),
+        fixed: Collection[str] = (),
     ) -> TestsResult:
         """What pytest says about a workspace: an outcome for each of `node_ids`; **forgeable**.
 
@@ -174,9 +175,14 @@ class Sandbox:
             files: path -> text; pytest runs in their folder and reads their configuration.
             node_ids: ids such as "tests/test_a.py::test_b[1]"; nothing else is run, and one that
                 does not report is "missing". None = every test that pytest finds.
+            fixed: which of the files the program must not change: they are read as they were
+                sent, and no test passes once one of them was written to (`sent_files`).
         Raises:
-            ValueError: as `call` does. RuntimeError: pytest is not installed or cannot run here.
+            ValueError: as `call` does; a fixed path that is no file. RuntimeError: pytest is not
+                installed or cannot run here.
         """
+        if strange := sorted(set(fixed) - set(files)):
+            raise ValueError(f"fixed: expected paths of files, got {strange}")
         if reason := unfit(files):
             missing = tuple((name, "missing", reason) for name in node_ids or ())
             return TestsResult("compile_error", missing, reason)
@@ -187,7 +193,7 @@ class Sandbox:
         except Unavailable as error:
             missing = tuple((name, "skipped", str(error)) for name in names or ())
             return TestsResult("unscorable", missing, str(error))
-        request = {"mode": "pytest", "node_ids": names}
+        request = {"mode": "pytest", "node_ids": names, "fixed": sorted(fixed)}
         response, reused = pool.execute(request, files, limits)
         result = suite_result(response, names, limits)
         return replace(result, reused=reused, **printed(response))

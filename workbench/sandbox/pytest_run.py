@@ -3,9 +3,10 @@
 Stage: sandbox (server side), the program side of servers of their own kind: pytest is loaded
 once, before the first fork, and each run has it ready. A request comes in as JSON, a workspace
 and perhaps the ids of the tests that matter; lines go out through the result pipe (`wire` lists
-them), pytest's own report through standard output. **Whatever is said here could have been said by
-the tests or the code they import: one interpreter runs them all.** That is what mode "shared"
-means. Left out: plugins of this machine, pytest's cache, processes (a test that starts one fails).
+them), pytest's own report through standard output. What the request calls fixed is read as it was
+sent (`sent_files`). **Whatever is said here could have been said by the tests or the code they
+import: one interpreter runs them all.** That is what mode "shared" means. Left out: plugins of
+this machine, pytest's cache, processes (a test that starts one fails).
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ import os
 import re
 import sys
 
+import _pytest.config
+import pytest
+
 from workbench import encoding
-from workbench.sandbox import candidate, wire
+from workbench.sandbox import candidate, sent_files, wire
 from workbench.sandbox.workspace import write_files
 
 TRIAL = (
     {"mode": "pytest", "files": {"test_a.py": "def test_a(tmp_path): assert tmp_path.exists()\n"},
-     "node_ids": None},
+     "node_ids": None, "fixed": ["test_a.py"]},
     [wire.START + b'["test_a.py::test_a"]', wire.TEST + b'["test_a.py::test_a", "passed", ""]',
      wire.END + b"[0]"],
 )  # fmt: skip
@@ -36,15 +40,14 @@ PRELOADED = ("faulthandler", "pdb", "unittest.mock", "dataclasses", "json", "dec
 """Besides pytest's own parts: what a session or a test would otherwise load in every fork."""
 _WRONG = ("assert", "AssertionError", "Failed: ")
 """How the message of a test begins that found something wrong; `pytest.raises` says Failed."""
+_INSTALLED = os.path.dirname(pytest.__path__[0]), os.path.dirname(os.__file__)
+"""Where pytest and the standard library are; the first may lie in the second."""
 _WORDS = {"passed": "passed", "skipped": "skipped", "failed": "error"}
 
 
 def preload():
-    """In the server, once: load pytest, which its setup has made importable."""
+    """In the server, once: load all of pytest, which its setup has made importable."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    import _pytest.config
-    import pytest  # noqa: F401
-
     for name in _pytest.config.default_plugins:
         __import__(f"_pytest.{name}")
     for name in PRELOADED:
@@ -69,9 +72,8 @@ def run(request, pipe, box, ends=()):
 
     ends: none; a suite talks to no other run.
     """
-    import pytest
-
     root = f"{box}/repo"
+    sent = sent_files.SentFiles(request, root)
     os.chdir(root)
     sys.path.insert(0, root)  # as `python -m pytest` does
     node_ids = request["node_ids"]
@@ -81,7 +83,8 @@ def run(request, pipe, box, ends=()):
     if paths or node_ids is None:
         places = (f"--rootdir={root}", f"--basetemp={box}/tmp")
         kept, sys.stderr = sys.stderr, io.StringIO()  # where pytest says why it cannot even start
-        code = pytest.main([*OPTIONS, *places, *paths], plugins=[_Reporter(pipe, root, node_ids)])
+        plugins = [_Reporter(pipe, root, node_ids), sent]
+        code = pytest.main([*OPTIONS, *places, *paths], plugins=plugins)
         text = sys.stderr.getvalue() if isinstance(sys.stderr, io.StringIO) else ""
         sys.stderr = kept
         _print_errors(text)
@@ -163,8 +166,9 @@ def _message(report, root):
 
 
 def _one_line(text, root):
-    text = candidate.without_addresses(text).replace(f"{root}/", "")
-    text = text.replace(f"{os.path.dirname(root)}/", "")  # the folder of tmp_path
+    text = candidate.without_addresses(text)
+    for folder in (root, os.path.dirname(root), *_INSTALLED):  # the second holds tmp_path's
+        text = text.replace(f"{folder}/", "")
     return " ".join(text.split())[:300]
 
 

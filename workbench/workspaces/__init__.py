@@ -13,6 +13,7 @@ from workbench.workspaces.protected import (
     is_runner_file,
     is_test_file,
     manifest,
+    pristine_files,
     tampered_paths,
     with_pristine_tests,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "load_repository",
     "make_patch",
     "manifest",
+    "pristine_files",
     "save_repository",
     "tampered_paths",
     "with_pristine_tests",

@@ -45,6 +45,12 @@ def is_runner_file(path: str) -> bool:
     return name in RUNNER_NAMES or name in SECTIONS or name.endswith(".pth")
 
 
+def pristine_files(original: Mapping[str, str], hidden_tests: Mapping[str, str]) -> dict[str, str]:
+    """What no submission decides: the protected files of the start, and the hidden tests on top."""
+    guarded = _guarded(original)
+    return {**{path: text for path, text in original.items() if guarded(path)}, **hidden_tests}
+
+
 def with_pristine_tests(
     files: Mapping[str, str], original: Mapping[str, str], hidden_tests: Mapping[str, str]
 ) -> dict[str, str]:
@@ -59,8 +65,7 @@ def with_pristine_tests(
     """
     guarded = _guarded(original)
     kept = {path: text for path, text in files.items() if not guarded(path)}
-    pristine = {path: text for path, text in original.items() if guarded(path)}
-    pristine |= hidden_tests
+    pristine = pristine_files(original, hidden_tests)
     folders = {path[:at] for path in pristine for at, c in enumerate(path) if c == "/"}
     fitting = {
         path: text
