@@ -1,5 +1,7 @@
 """One turn, sampled by TRL: our reward, our log."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,45 @@ def test_trl_s_own_completions_are_paid_and_logged(folder, sandbox, tmp_path):
     assert np.allclose(ours, theirs, atol=1e-4)
     said = [t.turns[0].action.ids for g in run.groups for t in g.trajectories]
     assert all(said) and len(run.groups) == 2
+
+
+def test_an_evaluation_of_trl_s_between_two_updates_is_not_in_the_log(folder, sandbox, tmp_path):
+    from trl import GRPOTrainer
+
+    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
+
+    answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, SMALL)
+    rows = answers.dataset()
+    evaluating = dict(eval_strategy="steps", eval_steps=1, num_generations_eval=2)
+    trainer = GRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24, **evaluating),
+        train_dataset=rows.select([0, 1]),
+        eval_dataset=rows.select([2, 3]),
+        reward_funcs=answers.reward,
+        callbacks=[RunLogCallback(tmp_path / "run", answers)],
+    )
+    trainer.train()
+    (iteration,) = load_run(tmp_path / "run").iterations
+    assert {task.task_id for task in iteration.tasks} == {t.task_id for t in FUNCTIONS[:2]}
+    assert sum("eval_reward" in row for row in trainer.state.log_history) == 2
+
+
+def test_groups_of_another_size_than_the_settings_say_are_refused(folder, sandbox, tmp_path):
+    from trl import GRPOTrainer
+
+    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
+
+    answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, replace(SMALL, group_size=8))
+    trainer = GRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24),
+        train_dataset=answers.dataset(),
+        reward_funcs=answers.reward,
+        callbacks=[RunLogCallback(tmp_path / "run", answers)],
+    )
+    with pytest.raises(ValueError, match="expected groups of 8 equal ones"):
+        trainer.train()
 
 
 def test_a_base_model_is_told_the_same_in_training_and_in_evaluation(
