@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.trl_bridge.conftest import TASKS
+from workbench.credit import gigpo
 from workbench.evaluation import evaluate
 from workbench.learning import RLConfig
 from workbench.policies import open_policy
@@ -145,3 +146,7 @@ def test_what_is_not_trl_s_is_refused(sandbox):
         SingleTurn(TASKS, sandbox, DESIGN, SMALL)
     with pytest.raises(ValueError, match='tied_groups="keep"'):
         SingleTurn(FUNCTIONS, sandbox, DESIGN, RLConfig())
+    with pytest.raises(ValueError, match="credit=broadcast"):
+        SingleTurn(FUNCTIONS, sandbox, DESIGN, replace(SMALL, credit=gigpo))
+    with pytest.raises(ValueError, match="one twice"):
+        SingleTurn([FUNCTIONS[0], FUNCTIONS[0]], sandbox, DESIGN, SMALL)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.adapters import as_dataset, as_reward
+from workbench.credit import broadcast
 from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.rows import Stopwatch
@@ -61,18 +62,22 @@ class SingleTurn:
             prompt: what the policy is told of a task, as the one message of a user; None = its
                 statement.
         Raises:
-            ValueError: if a task has a workspace, or the credit or ties are not TRL's.
+            ValueError: if a task has a workspace, if two tasks have one id, or if the credit or the
+                ties are not TRL's.
         """
         if several := [task.task_id for task in tasks if task.files]:
             raise ValueError(
                 f"tasks: expected tasks of one turn, got {several[0]!r}; use MultiTurn"
             )
-        if rl.evidence is not None or rl.tied_groups == "drop":
+        if rl.credit is not broadcast or rl.evidence is not None or rl.tied_groups == "drop":
             raise ValueError(
-                'rl: expected no evidence and tied_groups="keep", which is what TRL does with its '
-                "own completions; start from GRPO, DAPO or DR_GRPO, or use MultiTurn"
+                'rl: expected credit=broadcast, no evidence and tied_groups="keep", which is what '
+                "TRL does with its own completions; start from GRPO, DAPO or DR_GRPO, or use "
+                "MultiTurn"
             )
         self.tasks = {task.task_id: task for task in tasks}
+        if len(self.tasks) != len(tasks):
+            raise ValueError("tasks: expected different ids, got one twice")
         self.sandbox, self.design, self.rl, self.sampler = sandbox, design, rl, sampler
         self._prompt = prompt or (lambda task: task.statement)
         self._score = as_reward(design, tasks, sandbox)
