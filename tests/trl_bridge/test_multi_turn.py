@@ -10,6 +10,7 @@ from tests.trl_bridge.conftest import TASKS
 from workbench.credit import gigpo, group_advantages, reroll_advantage, turn_gae
 from workbench.learning import HONEST, RLConfig, pack
 from workbench.process_rewards import Critic
+from workbench.records import SamplerSettings
 from workbench.rewards import RewardDesign
 
 pytestmark = pytest.mark.slow
@@ -39,8 +40,8 @@ def make(folder, sandbox, adapters, tmp_path, monkeypatch):
 
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
 
-    def make(rl=SMALL, design=BRIEF, tasks=TASKS, trainer=TurnGRPOTrainer, more=(), **changes):
-        episodes = MultiTurn(tasks, sandbox, design, rl, max_turns=4)
+    def make(rl=SMALL, design=BRIEF, trainer=TurnGRPOTrainer, sampler=SamplerSettings(), **changes):
+        episodes = MultiTurn(TASKS, sandbox, design, rl, max_turns=4, sampler=sampler)
         return episodes, trainer(
             model=folder,
             args=grpo_config(tmp_path / "trl", rl, **changes),
@@ -48,7 +49,6 @@ def make(folder, sandbox, adapters, tmp_path, monkeypatch):
             rollout_func=episodes.rollout,
             reward_funcs=episodes.reward,
             peft_config=adapters,
-            **dict(more),
         )
 
     return make
@@ -127,6 +127,17 @@ def test_what_cannot_be_judged_is_none_to_trl_and_without_gradient(make):
     assert learned == sum(judged) == float(pieces[0]["num_items_in_batch"])
 
 
+def test_what_ran_out_of_tokens_is_masked_if_trl_is_told_to_mask_it(make):
+    sampler = SamplerSettings(max_context=200)
+    episodes, trainer = make(sampler=sampler, mask_truncated_completions=True)
+    pieces = captured(trainer)
+    attempts = [t for g in episodes.last.groups for t in g.trajectories]
+    whole = [t.num_action_tokens for t in attempts if not t.ran_out_of_tokens]
+    assert 0 < len(whole) < len(attempts)
+    learned = sum(int((p["tool_mask"] * p["completion_mask"]).sum()) for p in pieces)
+    assert learned == sum(whole) == float(pieces[0]["num_items_in_batch"])
+
+
 def test_the_same_seed_gives_the_same_run(make):
     curves = []
     for _ in range(2):
@@ -154,7 +165,6 @@ def test_prompts_that_are_no_whole_groups_of_known_tasks_are_refused(make):
 
 
 def test_what_makes_no_sense_is_refused_at_once(sandbox):
-    from workbench.records import SamplerSettings
     from workbench.trl_bridge import MultiTurn
 
     with pytest.raises(ValueError, match="one twice"):
