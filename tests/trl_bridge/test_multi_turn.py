@@ -1,6 +1,7 @@
 """Our episodes under TRL's trainer: what reaches its loss, what it is paid, what it refuses."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 from tests.trl_bridge.conftest import TASKS
 from workbench.credit import gigpo, group_advantages, reroll_advantage, turn_gae
 from workbench.learning import HONEST, RLConfig, pack
+from workbench.learning.checkpoint import derive_seed
 from workbench.process_rewards import Critic
 from workbench.records import SamplerSettings
 from workbench.rewards import RewardDesign
@@ -146,6 +148,37 @@ def test_the_same_seed_gives_the_same_run(make):
         steps = [row for row in trainer.state.log_history if "grad_norm" in row]
         curves.append([(row["loss"], row["grad_norm"]) for row in steps])
     assert curves[0] == curves[1] and len(curves[0]) == 4
+
+
+def test_each_generation_batch_of_a_step_or_an_evaluation_has_a_seed_of_its_own(make):
+    seeds = []
+
+    def noted(trajectory, task):
+        seeds.append(trajectory.seed)
+        return shorter(trajectory, task)
+
+    rl = replace(SMALL, tasks_per_iteration=1, updates_per_iteration=1)
+    several = dict(steps_per_generation=1, gradient_accumulation_steps=2, max_steps=2)
+    saving = dict(save_strategy="steps", save_steps=1, per_device_eval_batch_size=4)
+
+    def trainer():
+        return make(rl, RewardDesign(noted=(noted, 1.0)), **several, **saving)[1]
+
+    whole = trainer()
+    whole.train()
+    trained = seeds[::4]
+    assert len(trained) == len(set(trained)) == 4  # two steps of two batches of four attempts
+    assert trained[::2] == [derive_seed(whole.args.seed, "trl", "sample", n, 0) for n in (0, 1)]
+
+    seeds.clear()
+    for _ in range(2):
+        whole.evaluate(whole.train_dataset.select([0, 1]))
+    first, second, *again = seeds[::4]
+    assert again == [first, second] and first != second
+
+    seeds.clear()
+    trainer().train(resume_from_checkpoint=str(Path(whole.args.output_dir) / "checkpoint-1"))
+    assert seeds[::4] == trained[2:]
 
 
 def test_a_trainer_that_would_ignore_turns_is_refused(make):

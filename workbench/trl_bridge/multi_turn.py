@@ -185,13 +185,13 @@ class MultiTurn:
         return evaluate(self._policy(model, tokenizer), tasks, self.sandbox, **options)
 
     def _sample(
-        self, policy: Policy, tasks: list[Task], size: int, trainer: GRPOTrainer, training: bool
+        self, policy: Policy, tasks: list[Task], size: int, trainer: TurnGRPOTrainer, training: bool
     ) -> tuple[list[Group], Cost]:
         """Rollouts, and what is found out about them."""
 
         def seed(purpose: str) -> int:  # a resumed run samples what it would have sampled
             place = trainer.state.global_step, trainer.accelerator.process_index
-            return derive_seed(trainer.args.seed, "trl", purpose, *place)
+            return derive_seed(trainer.args.seed, "trl", purpose, *place) + trainer.num_generated
 
         groups = rollout_many(
             *(policy, tasks, self.sandbox, size),
