@@ -284,6 +284,16 @@ def test_a_tool_call_that_was_parsed_and_written_anew_does_not_matter(tokenizer)
     assert wrong(tokenizer, ids.ids, mask) == ("observation learned", ids.spans[OBSERVATION][0])
 
 
+def test_padding_behind_a_turn_that_was_written_anew_is_not_the_model_s(tokenizer):
+    pieces = list(PIECES)
+    pieces[LAST] = ("<think>a product</think>\n\nedit  return x*2<|im_end|>", 1)
+    right = Rollout(tokenizer, pieces)
+    ids, mask = right.ids + [tokenizer.pad_token_id] * 3, right.mask + [0] * 3
+    assert check_masks(MESSAGES, ids, mask, tokenizer=tokenizer).ok
+    found = wrong(tokenizer, ids, right.mask + [1, 0, 0])
+    assert found == ("padding learned", len(right.ids))
+
+
 def test_log_probs_at_other_places(tokenizer, right):
     given = [-0.5 if m else 0.0 for m in right.mask]
     said = [x for x in given if x]

@@ -1,6 +1,7 @@
 """Our episodes under TRL's trainer: what reaches its loss, what it is paid, what it refuses."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ import torch
 from tests.trl_bridge.conftest import TASKS
 from workbench.credit import gigpo, group_advantages, reroll_advantage, turn_gae
 from workbench.learning import HONEST, RLConfig, pack
+from workbench.learning.checkpoint import derive_seed
 from workbench.process_rewards import Critic
+from workbench.records import SamplerSettings
 from workbench.rewards import RewardDesign
 
 pytestmark = pytest.mark.slow
@@ -39,8 +42,8 @@ def make(folder, sandbox, adapters, tmp_path, monkeypatch):
 
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
 
-    def make(rl=SMALL, design=BRIEF, tasks=TASKS, trainer=TurnGRPOTrainer, more=(), **changes):
-        episodes = MultiTurn(tasks, sandbox, design, rl, max_turns=4)
+    def make(rl=SMALL, design=BRIEF, trainer=TurnGRPOTrainer, sampler=SamplerSettings(), **changes):
+        episodes = MultiTurn(TASKS, sandbox, design, rl, max_turns=4, sampler=sampler)
         return episodes, trainer(
             model=folder,
             args=grpo_config(tmp_path / "trl", rl, **changes),
@@ -48,7 +51,6 @@ def make(folder, sandbox, adapters, tmp_path, monkeypatch):
             rollout_func=episodes.rollout,
             reward_funcs=episodes.reward,
             peft_config=adapters,
-            **dict(more),
         )
 
     return make
@@ -127,6 +129,17 @@ def test_what_cannot_be_judged_is_none_to_trl_and_without_gradient(make):
     assert learned == sum(judged) == float(pieces[0]["num_items_in_batch"])
 
 
+def test_what_ran_out_of_tokens_is_masked_if_trl_is_told_to_mask_it(make):
+    sampler = SamplerSettings(max_context=200)
+    episodes, trainer = make(sampler=sampler, mask_truncated_completions=True)
+    pieces = captured(trainer)
+    attempts = [t for g in episodes.last.groups for t in g.trajectories]
+    whole = [t.num_action_tokens for t in attempts if not t.ran_out_of_tokens]
+    assert 0 < len(whole) < len(attempts)
+    learned = sum(int((p["tool_mask"] * p["completion_mask"]).sum()) for p in pieces)
+    assert learned == sum(whole) == float(pieces[0]["num_items_in_batch"])
+
+
 def test_the_same_seed_gives_the_same_run(make):
     curves = []
     for _ in range(2):
@@ -135,6 +148,37 @@ def test_the_same_seed_gives_the_same_run(make):
         steps = [row for row in trainer.state.log_history if "grad_norm" in row]
         curves.append([(row["loss"], row["grad_norm"]) for row in steps])
     assert curves[0] == curves[1] and len(curves[0]) == 4
+
+
+def test_each_generation_batch_of_a_step_or_an_evaluation_has_a_seed_of_its_own(make):
+    seeds = []
+
+    def noted(trajectory, task):
+        seeds.append(trajectory.seed)
+        return shorter(trajectory, task)
+
+    rl = replace(SMALL, tasks_per_iteration=1, updates_per_iteration=1)
+    several = dict(steps_per_generation=1, gradient_accumulation_steps=2, max_steps=2)
+    saving = dict(save_strategy="steps", save_steps=1, per_device_eval_batch_size=4)
+
+    def trainer():
+        return make(rl, RewardDesign(noted=(noted, 1.0)), **several, **saving)[1]
+
+    whole = trainer()
+    whole.train()
+    trained = seeds[::4]
+    assert len(trained) == len(set(trained)) == 4  # two steps of two batches of four attempts
+    assert trained[::2] == [derive_seed(whole.args.seed, "trl", "sample", n, 0) for n in (0, 1)]
+
+    seeds.clear()
+    for _ in range(2):
+        whole.evaluate(whole.train_dataset.select([0, 1]))
+    first, second, *again = seeds[::4]
+    assert again == [first, second] and first != second
+
+    seeds.clear()
+    trainer().train(resume_from_checkpoint=str(Path(whole.args.output_dir) / "checkpoint-1"))
+    assert seeds[::4] == trained[2:]
 
 
 def test_a_trainer_that_would_ignore_turns_is_refused(make):
@@ -154,7 +198,6 @@ def test_prompts_that_are_no_whole_groups_of_known_tasks_are_refused(make):
 
 
 def test_what_makes_no_sense_is_refused_at_once(sandbox):
-    from workbench.records import SamplerSettings
     from workbench.trl_bridge import MultiTurn
 
     with pytest.raises(ValueError, match="one twice"):

@@ -1,9 +1,12 @@
 """One turn, sampled by TRL: our reward, our log."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.trl_bridge.conftest import TASKS
+from workbench.credit import gigpo
 from workbench.evaluation import evaluate
 from workbench.learning import RLConfig
 from workbench.policies import open_policy
@@ -57,6 +60,45 @@ def test_trl_s_own_completions_are_paid_and_logged(folder, sandbox, tmp_path):
     assert all(said) and len(run.groups) == 2
 
 
+def test_an_evaluation_of_trl_s_between_two_updates_is_not_in_the_log(folder, sandbox, tmp_path):
+    from trl import GRPOTrainer
+
+    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
+
+    answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, SMALL)
+    rows = answers.dataset()
+    evaluating = dict(eval_strategy="steps", eval_steps=1, num_generations_eval=2)
+    trainer = GRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24, **evaluating),
+        train_dataset=rows.select([0, 1]),
+        eval_dataset=rows.select([2, 3]),
+        reward_funcs=answers.reward,
+        callbacks=[RunLogCallback(tmp_path / "run", answers)],
+    )
+    trainer.train()
+    (iteration,) = load_run(tmp_path / "run").iterations
+    assert {task.task_id for task in iteration.tasks} == {t.task_id for t in FUNCTIONS[:2]}
+    assert sum("eval_reward" in row for row in trainer.state.log_history) == 2
+
+
+def test_groups_of_another_size_than_the_settings_say_are_refused(folder, sandbox, tmp_path):
+    from trl import GRPOTrainer
+
+    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
+
+    answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, replace(SMALL, group_size=8))
+    trainer = GRPOTrainer(
+        model=folder,
+        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24),
+        train_dataset=answers.dataset(),
+        reward_funcs=answers.reward,
+        callbacks=[RunLogCallback(tmp_path / "run", answers)],
+    )
+    with pytest.raises(ValueError, match="expected groups of 8 equal ones"):
+        trainer.train()
+
+
 def test_a_base_model_is_told_the_same_in_training_and_in_evaluation(
     chat_folder, sandbox, tmp_path, monkeypatch
 ):
@@ -104,3 +146,7 @@ def test_what_is_not_trl_s_is_refused(sandbox):
         SingleTurn(TASKS, sandbox, DESIGN, SMALL)
     with pytest.raises(ValueError, match='tied_groups="keep"'):
         SingleTurn(FUNCTIONS, sandbox, DESIGN, RLConfig())
+    with pytest.raises(ValueError, match="credit=broadcast"):
+        SingleTurn(FUNCTIONS, sandbox, DESIGN, replace(SMALL, credit=gigpo))
+    with pytest.raises(ValueError, match="one twice"):
+        SingleTurn([FUNCTIONS[0], FUNCTIONS[0]], sandbox, DESIGN, SMALL)

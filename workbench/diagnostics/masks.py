@@ -82,7 +82,10 @@ def _match(
     parts: Sequence[Piece], ids: Sequence[int], texts: Sequence[str], tokenizer: Any
 ) -> tuple[list[Label | str], bool] | MaskReport:
     """(label of each id, whether the end is missing), or why ids and messages do not fit."""
-    start, stops = _unpadded(ids, tokenizer.pad_token_id)
+    start, stop = _unpadded(ids, tokenizer.pad_token_id)
+    stops = [stop]
+    if stop < len(ids) and Piece("end", texts[stop]) in parts:
+        stops = [stop + 1, stop]  # what pads also ends a turn: the first one may be the model's
     first_turn = next(i for i, part in enumerate(parts) if part.label in ("model", "end"))
     for stop in stops:
         text = "".join(texts[start:stop])
@@ -114,14 +117,14 @@ def _match(
     )
 
 
-def _unpadded(ids: Sequence[int], pad: int | None) -> tuple[int, list[int]]:
-    """Where the text starts, and where it may stop: pad may also be a turn's end, which stays."""
+def _unpadded(ids: Sequence[int], pad: int | None) -> tuple[int, int]:
+    """Where the text starts, and where it stops."""
     start, stop = 0, len(ids)
     while start < stop and ids[start] == pad:
         start += 1
     while stop > start and ids[stop - 1] == pad:
         stop -= 1
-    return start, [min(stop + 1, len(ids)), stop] if stop < len(ids) else [stop]
+    return start, stop
 
 
 def _ended(parts: Sequence[Piece], text: str) -> bool:

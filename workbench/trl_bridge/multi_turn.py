@@ -27,7 +27,7 @@ from workbench.learning.rows import Stopwatch
 from workbench.policies import CausalLMPolicy, Policy
 from workbench.records import Group, SamplerSettings, Task
 from workbench.rewards import RewardDesign
-from workbench.trl_bridge.rolled import Rolled, credited
+from workbench.trl_bridge.rolled import Rolled, credited, cut_left_out
 from workbench.trl_bridge.sequences import as_rollout, sequences_of
 from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
 
@@ -113,7 +113,8 @@ class MultiTurn:
         """TRL's `rollout_func`: a completion for each prompt, G in a row for one task.
 
         While TRL evaluates, no evidence is asked for, which might learn from what it sees, and the
-        advantages of its loss are `broadcast`'s.
+        advantages of its loss are `broadcast`'s. With `mask_truncated_completions` an attempt that
+        ran out of tokens is paid, compared, and not learned from.
 
         Raises ValueError if the prompts are not those of `dataset`, if a group is not whole, if
         the trainer ignores per-turn advantages, if a run is resumed whose evidence remembers;
@@ -140,6 +141,8 @@ class MultiTurn:
             groups, extra = self._sample(policy, tasks, size, trainer, training)
         rl = self.rl if training else replace(self.rl, credit=broadcast)
         rewards, credit = credited(groups, tasks, self.design, rl)
+        if trainer.mask_truncated_completions:  # TRL looks at the last id only, see CUT
+            credit = cut_left_out(groups, credit)
         rolled = Rolled(step, version, tuple(tasks), tuple(groups), rewards, credit, watch, extra)
         if training:
             self.last = rolled
@@ -182,13 +185,13 @@ class MultiTurn:
         return evaluate(self._policy(model, tokenizer), tasks, self.sandbox, **options)
 
     def _sample(
-        self, policy: Policy, tasks: list[Task], size: int, trainer: GRPOTrainer, training: bool
+        self, policy: Policy, tasks: list[Task], size: int, trainer: TurnGRPOTrainer, training: bool
     ) -> tuple[list[Group], Cost]:
         """Rollouts, and what is found out about them."""
 
         def seed(purpose: str) -> int:  # a resumed run samples what it would have sampled
             place = trainer.state.global_step, trainer.accelerator.process_index
-            return derive_seed(trainer.args.seed, "trl", purpose, *place)
+            return derive_seed(trainer.args.seed, "trl", purpose, *place) + trainer.num_generated
 
         groups = rollout_many(
             *(policy, tasks, self.sandbox, size),

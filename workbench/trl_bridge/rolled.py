@@ -62,3 +62,16 @@ def credited(
     require_judged(groups, rewards)
     credit = credit_turns(groups, rewards, rl)
     return tuple(map(tuple, breakdowns)), tuple(map(tuple, credit))
+
+
+def cut_left_out(
+    groups: Sequence[Group], credit: Sequence[Sequence[np.ndarray]]
+) -> tuple[tuple[np.ndarray, ...], ...]:
+    """The credit, with nan on every turn of an attempt that ran out of tokens."""
+    return tuple(
+        tuple(
+            np.full(len(turns), np.nan) if trajectory.ran_out_of_tokens else turns
+            for trajectory, turns in zip(group.trajectories, row)
+        )
+        for group, row in zip(groups, credit)
+    )

@@ -116,11 +116,12 @@ class RunLogCallback(TrainerCallback):
         """Note one optimiser step; of the iteration's last one, write the row and the groups."""
         if "grad_norm" not in logs or not state.is_world_process_zero:
             return
-        rolled = self._episodes.last
+        if not self._updates:  # later ones may follow an evaluation, whose batch is no training's
+            self._rolled = self._episodes.last
         self._updates.append(_stats(logs))
         self._lr = logs["learning_rate"]
-        if state.global_step - rolled.global_step == self._per_iteration:
-            self._write(rolled)
+        if state.global_step - self._rolled.global_step == self._per_iteration:
+            self._write(self._rolled)
             done = state.global_step // self._per_iteration
             if done % self._evaluate_every == 0 and state.global_step < state.max_steps:
                 self._evaluate("rl", done, args)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.adapters import as_dataset, as_reward
+from workbench.credit import broadcast
 from workbench.evaluation import Evaluation, evaluate
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.rows import Stopwatch
@@ -61,22 +62,34 @@ class SingleTurn:
             prompt: what the policy is told of a task, as the one message of a user; None = its
                 statement.
         Raises:
-            ValueError: if a task has a workspace, or the credit or ties are not TRL's.
+            ValueError: if a task has a workspace, if two tasks have one id, or if the credit or the
+                ties are not TRL's.
         """
         if several := [task.task_id for task in tasks if task.files]:
             raise ValueError(
                 f"tasks: expected tasks of one turn, got {several[0]!r}; use MultiTurn"
             )
-        if rl.evidence is not None or rl.tied_groups == "drop":
+        if rl.credit is not broadcast or rl.evidence is not None or rl.tied_groups == "drop":
             raise ValueError(
-                'rl: expected no evidence and tied_groups="keep", which is what TRL does with its '
-                "own completions; start from GRPO, DAPO or DR_GRPO, or use MultiTurn"
+                'rl: expected credit=broadcast, no evidence and tied_groups="keep", which is what '
+                "TRL does with its own completions; start from GRPO, DAPO or DR_GRPO, or use "
+                "MultiTurn"
             )
         self.tasks = {task.task_id: task for task in tasks}
+        if len(self.tasks) != len(tasks):
+            raise ValueError("tasks: expected different ids, got one twice")
         self.sandbox, self.design, self.rl, self.sampler = sandbox, design, rl, sampler
         self._prompt = prompt or (lambda task: task.statement)
         self._score = as_reward(design, tasks, sandbox)
-        self.last: Rolled | None = None
+        self._scored: tuple[Sequence[str], int, Stopwatch] | None = None
+
+    @property
+    def last(self) -> Rolled | None:
+        """The batch that was scored last, be it of an evaluation of TRL's; None before the first.
+
+        Raises ValueError if its groups are not of `rl.group_size`.
+        """
+        return self._rolled(*self._scored) if self._scored else None
 
     def dataset(self) -> datasets.Dataset:
         """A row a task: one message of the user, and the task's id."""
@@ -105,18 +118,15 @@ class SingleTurn:
     def reward(
         self, *, task_id: Sequence[str], trainer_state: TrainerState, **call: Any
     ) -> list[float | None]:
-        """TRL's reward function: a number a completion, or None for what could not be judged.
-
-        Raises ValueError if the trainer's groups are not of `rl.group_size`.
-        """
+        """TRL's reward function: a number a completion, or None for what could not be judged."""
         watch = Stopwatch()
         with watch.sampling(self.sandbox):
             paid = self._score(task_id=task_id, trainer_state=trainer_state, **call)
-        self.last = self._rolled(task_id, trainer_state.global_step, watch)
+        self._scored = task_id, trainer_state.global_step, watch
         return paid
 
     def _rolled(self, task_id: Sequence[str], step: int, watch: Stopwatch) -> Rolled:
-        """The batch that was just scored, in groups of equal tasks."""
+        """The attempts that were scored last, in groups of equal tasks."""
         attempts, size = [j.trajectory for j in self._score.judged], self.rl.group_size
         if list(task_id) != [name for name in task_id[::size] for _ in range(size)]:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Per-turn advantages in TRL's GRPO loss: TRL's trainer with one method extended.
+"""Per-turn advantages in TRL's GRPO loss, and a count of the batches that it generates.
 
 Stage: learning, through TRL. TRL 1.16 gives every token of a completion the same advantage, shape
 (B,), but its loss also takes (B, T): a line in `GRPOTrainer._compute_loss` says so. This class
@@ -32,6 +32,19 @@ class TurnGRPOTrainer(GRPOTrainer):
     no gradient and is in no mean of the loss. Without the column it is TRL's trainer.
     """
 
+    num_generated = 0
+    """Generation batches of this optimiser step, or of this evaluation, so far."""
+
+    def get_batch_samples(self, *args: Any) -> Any:
+        """As TRL's, which asks once an optimiser step."""
+        self.num_generated = 0
+        return super().get_batch_samples(*args)
+
+    def evaluation_loop(self, *args: Any, **options: Any) -> Any:
+        """As TRL's."""
+        self.num_generated = 0
+        return super().evaluation_loop(*args, **options)
+
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         output = super()._generate_and_score_completions(inputs)
         if TOKEN_ADVANTAGES in inputs[0]:  # TRL has put rollout_func's columns into the rows
@@ -39,6 +52,7 @@ class TurnGRPOTrainer(GRPOTrainer):
             learned = (output["completion_mask"] * output["tool_mask"]).sum()
             output["num_items_in_batch"] = self.accelerator.gather(learned).sum()
         self._log_sampler_gap(output)
+        self.num_generated += 1
         return output
 
     def _log_sampler_gap(self, output: dict[str, Any]) -> None:
