@@ -1,6 +1,7 @@
 """The report, the vital signs and the machine: what needs no training."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from workbench import doctor
 from workbench.diagnostics import CHECKS, Report, Symptom, machine
 from workbench.diagnostics.agreement import sampler_gap, stale_sampler
+from workbench.diagnostics.before_training import eval_leak
+from workbench.diagnostics.cases import RunCase
 from workbench.diagnostics.checklist import CannotTell, check, examine
 from workbench.diagnostics.during_training import clip_zero, no_gradient, tied_groups, truncated
 from workbench.diagnostics.probes import Probe
@@ -124,6 +127,16 @@ def test_vital_signs_of_our_own_rows():
 
 def case(*rows):
     return SimpleNamespace(vitals=rows)
+
+
+def test_a_leak_is_what_the_run_s_description_says_and_an_older_one_does_not_say():
+    def look(**config):
+        return eval_leak.look(RunCase({"dev": {"num": 4}} | config, (), Path()))
+
+    assert look(practised_dev=[]) is None
+    assert look(practised_dev=["b", "a"]) == "2 of 4 evaluation tasks are trained on, such as 'a'"
+    with pytest.raises(CannotTell, match="no 'practised_dev': .* older version"):
+        look()
 
 
 def test_few_groups_are_no_pattern():

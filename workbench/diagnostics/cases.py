@@ -94,9 +94,13 @@ class RunCase:
     """The SamplerProbe that watched it, if one did."""
 
     def described(self, name: str) -> Any:
-        """An entry of config.json. Raises CannotTell for a recording that was not trained."""
+        """An entry of config.json. Raises CannotTell for a recording that was not trained, and for
+        an entry that was invented after the run."""
         if name not in self.config:
-            raise CannotTell(f"the run's config.json has no {name!r}: it was not made by train()")
+            raise CannotTell(
+                f"the run's config.json has no {name!r}: it was not made by train(), or by an "
+                "older version of it"
+            )
         return self.config[name]
 
     @property
