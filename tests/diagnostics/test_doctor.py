@@ -1,20 +1,25 @@
 """The report, the vital signs and the machine: what needs no training."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from workbench import doctor
+from workbench.credit import broadcast, gigpo, return_to_go, tool_status_rewards, turn_gae
 from workbench.diagnostics import CHECKS, Report, Symptom, machine
 from workbench.diagnostics.agreement import sampler_gap, stale_sampler
 from workbench.diagnostics.before_training import eval_leak
-from workbench.diagnostics.cases import RunCase
+from workbench.diagnostics.cases import RunCase, TrainerCase
 from workbench.diagnostics.checklist import CannotTell, check, examine
 from workbench.diagnostics.during_training import clip_zero, no_gradient, tied_groups, truncated
 from workbench.diagnostics.probes import Probe
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
+from workbench.learning import RLConfig
+from workbench.learning.provenance import describe_function
+from workbench.tasks import load_tasks
 
 BAD = Symptom("tied-groups", "error", "9 of 10 <groups>", "nothing is learned", "other tasks")
 SLOW = Symptom("learning-rate", "warning", "1e-6", "a flat curve", "1e-5")
@@ -125,8 +130,8 @@ def test_vital_signs_of_our_own_rows():
     assert vitals.reused and vitals.gap == 0.001
 
 
-def case(*rows):
-    return SimpleNamespace(vitals=rows)
+def case(*rows, credit=broadcast):
+    return SimpleNamespace(vitals=rows, credit=describe_function(credit))
 
 
 def test_a_leak_is_what_the_run_s_description_says_and_an_older_one_does_not_say():
@@ -146,6 +151,30 @@ def test_few_groups_are_no_pattern():
         tied_groups.look(case(row, row, other))
     assert "100% of the last 20 groups" in tied_groups.look(case(row, row, row, other))
     assert tied_groups.look(case(row, row, row, replace(row, tied_share=0.5))) is None  # 0.875
+
+
+@pytest.mark.parametrize(
+    "credit", [turn_gae, gigpo, partial(return_to_go, turn_rewards=tool_status_rewards)]
+)
+def test_ties_are_no_fault_where_more_than_the_rewards_is_compared(credit):
+    """In a tied group these schemes can give a turn an advantage; `return_to_go` alone cannot."""
+    rows = [Vitals(num_groups=10, reward_mean=mean, tied_share=1.0) for mean in (0.5, 0.25)]
+    with pytest.raises(CannotTell, match="100% .* are tied, but .*:.* may teach"):
+        tied_groups.look(case(*rows, credit=credit))
+    assert tied_groups.look(case(*rows, credit=return_to_go)).endswith("0.5 at first, 0.25 now")
+
+
+def test_the_credit_of_a_trainer_is_its_episodes_or_trl_s_own():
+    from workbench.trl_bridge import MultiTurn
+
+    episodes = MultiTurn(
+        load_tasks("bugfix", split="train", count=1), None, rl=RLConfig(credit=gigpo)
+    )
+    names = [
+        TrainerCase(SimpleNamespace(rollout_func=function)).credit["function"].split(":")[1]
+        for function in (episodes.rollout, print, None)
+    ]
+    assert names == ["gigpo", "broadcast", "broadcast"]
 
 
 def test_ties_explain_a_zero_gradient():

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.credit import broadcast
 from workbench.diagnostics.checklist import CannotTell
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
 from workbench.records import Group, from_json
@@ -55,6 +56,13 @@ class TrainerCase:
         """The `trl_bridge.MultiTurn` that plays its episodes, if one does."""
         owner = getattr(self.trainer.rollout_func, "__self__", None)
         return owner if hasattr(owner, "max_turns") else None
+
+    @property
+    def credit(self) -> Mapping[str, Any]:
+        """Which turn earned the reward, described as in a run's config.json; TRL broadcasts it."""
+        from workbench.learning.provenance import describe_function
+
+        return describe_function(self.episodes.rl.credit if self.episodes else broadcast)
 
     @property
     def num_updates(self) -> int:
@@ -107,6 +115,11 @@ class RunCase:
     def settings(self) -> Mapping[str, Any]:
         """The training settings."""
         return self.described("config")
+
+    @property
+    def credit(self) -> Mapping[str, Any]:
+        """Which turn earned the reward."""
+        return self.settings["rl"]["credit"]
 
     @property
     def lora(self) -> bool:

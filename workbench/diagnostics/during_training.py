@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.credit import broadcast, return_to_go, transitions
 from workbench.diagnostics.cases import RunCase, TrainerCase
 from workbench.diagnostics.checklist import CannotTell, check
 from workbench.diagnostics.thresholds import (
@@ -36,12 +37,17 @@ def logged(case: Case) -> tuple[Vitals, ...]:
     return case.vitals
 
 
+def recent_rows(case: Case, name: str) -> list[Vitals]:
+    """The newest rows with a vital sign. Raises CannotTell if the log does not have it."""
+    rows = [v for v in logged(case) if getattr(v, name) is not None][-RECENT:]
+    if not rows:
+        raise CannotTell(f"the log does not say (no {name})")
+    return rows
+
+
 def recent(case: Case, name: str) -> list[float]:
     """A vital sign in the newest rows. Raises CannotTell if the log does not have it."""
-    numbers = known(logged(case), name)[-RECENT:]
-    if not numbers:
-        raise CannotTell(f"the log does not say (no {name})")
-    return numbers
+    return known(recent_rows(case, name), name)
 
 
 def first_and_last(numbers: Sequence[float]) -> str:
@@ -81,27 +87,36 @@ def _is_constant(rows: Sequence[Vitals]) -> bool:
     return len(means) == 1 and all(v.tied_share == 1.0 for v in rows)
 
 
+BY_REWARD_ALONE = {
+    f"{scheme.__module__}:{scheme.__qualname__}"
+    for scheme in (broadcast, return_to_go, transitions)
+}
+"""Schemes of credit which, with no option set, give every turn of a tied group 0."""
+
+
 @check(
     "tied-groups",
     "error",
     "trainer run",
-    why="A group whose rewards are all equal has advantage 0 everywhere: nothing is learned from "
-    "it, whatever it cost.",
+    why="Compared with each other alone, attempts of equal reward have advantage 0 everywhere: "
+    "nothing is learned from them, whatever they cost.",
     change="Tasks of middling difficulty (drop those never and those always solved), more attempts "
     "a group, or a reward with steps in between. If the reward is near its best: stop, and read "
     "what is paid for.",
 )
 def tied_groups(case: Case) -> str | None:
     """Nearly every group's rewards are all equal."""
-    rows = [v for v in logged(case) if v.tied_share is not None][-RECENT:]
+    rows = recent_rows(case, "tied_share")
     groups = sum(v.num_groups for v in rows)
     if groups < MIN_GROUPS:
         raise CannotTell(f"{groups:.0f} groups so far; {MIN_GROUPS} are needed")
     share = np.average([v.tied_share for v in rows], weights=[v.num_groups for v in rows])
     if share < TIED_SHARE or _is_constant(case.vitals):
         return None  # the constant has checks of its own
-    mean = known(rows, "reward_mean")
-    return f"{share:.0%} of the last {groups:.0f} groups are tied; reward {first_and_last(mean)}"
+    said = f"{share:.0%} of the last {groups:.0f} groups are tied"
+    if case.credit["function"] not in BY_REWARD_ALONE or "kwargs" in case.credit:
+        raise CannotTell(f"{said}, but {case.credit['function']} may teach from equal rewards")
+    return f"{said}; reward {first_and_last(known(rows, 'reward_mean'))}"
 
 
 @check(
