@@ -14,7 +14,13 @@ from workbench.diagnostics.agreement import sampler_gap, stale_sampler
 from workbench.diagnostics.before_training import eval_leak
 from workbench.diagnostics.cases import RunCase, TrainerCase
 from workbench.diagnostics.checklist import CannotTell, check, examine
-from workbench.diagnostics.during_training import clip_zero, no_gradient, tied_groups, truncated
+from workbench.diagnostics.during_training import (
+    clip_zero,
+    no_gradient,
+    reward_constant,
+    tied_groups,
+    truncated,
+)
 from workbench.diagnostics.probes import Probe
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
 from workbench.learning import RLConfig
@@ -122,12 +128,12 @@ def test_a_row_of_the_log_that_averages_updates_counts_their_groups():
 def test_vital_signs_of_our_own_rows():
     row = {
         "kind": "iteration", "stage": "rl", "num_groups": 4, "num_rollouts": 16, "num_tied": 1,
-        "num_dropped": 4, "reward_mean": 0.5, "clip_fraction": None, "grad_norm": 0.1,
-        "ratio_gap_mean": 0.001, "num_updates": 2,
+        "num_dropped": 4, "reward_mean": 0.5, "solved_share": 0.25, "clip_fraction": None,
+        "grad_norm": 0.1, "ratio_gap_mean": 0.001, "num_updates": 2,
     }  # fmt: skip
     (vitals,) = of_rows([row, row | {"stage": "rft"}, {"kind": "evaluation", "stage": "rl"}])
     assert (vitals.tied_share, vitals.dropped_share, vitals.clip_share) == (0.25, 0.25, None)
-    assert vitals.reused and vitals.gap == 0.001
+    assert vitals.reused and vitals.gap == 0.001 and vitals.solved_share == 0.25
 
 
 def case(*rows, credit=broadcast):
@@ -175,6 +181,16 @@ def test_the_credit_of_a_trainer_is_its_episodes_or_trl_s_own():
         for function in (episodes.rollout, print, None)
     ]
     assert names == ["gigpo", "broadcast", "broadcast"]
+
+
+def test_tasks_that_are_always_solved_are_told_from_a_reward_that_does_not_look():
+    row = Vitals(num_groups=8, num_rollouts=64, reward_mean=1.0, tied_share=1.0)
+    said = "reward 1 in each of 64 attempts"
+    for solved, seen in ((1.0, "100%"), (0.25, "25%")):
+        found = reward_constant.look(case(replace(row, solved_share=solved)))
+        assert found == f"{said}, of which {seen} solved their task"
+    assert reward_constant.look(case(row)) == said  # TRL's log does not say how many solved theirs
+    assert "all solve their task, the tasks are too easy" in reward_constant.why
 
 
 def test_ties_explain_a_zero_gradient():

@@ -161,9 +161,10 @@ def _nothing_to_imitate(case: RunCase) -> str | None:
     "reward-constant",
     "error",
     "trainer run",
-    why="Every attempt at every task is paid the same: the reward does not look at the attempt.",
-    change="Call the reward on two completions that should differ. Usual causes: a wrong column, a "
-    "key that is never found, a cache.",
+    why="Every attempt at every task is paid the same. Where all solve their task, the tasks are "
+    "too easy; where they do not, the reward does not look at the attempt.",
+    change="Too easy: harder tasks. Else call the reward on two completions that should differ. "
+    "Usual causes: a wrong column, a key that is never found, a cache.",
 )
 def reward_constant(case: Case) -> str | None:
     """Every attempt at every task gets the same reward."""
@@ -173,7 +174,9 @@ def reward_constant(case: Case) -> str | None:
         raise CannotTell(f"{num:.0f} attempts so far; {NEVER_ROLLOUTS} are needed")
     if not _is_constant(rows) or rows[-1].reward_mean <= 0:
         return None
-    return f"reward {rows[-1].reward_mean:g} in each of {num:.0f} attempts"
+    said = f"reward {rows[-1].reward_mean:g} in each of {num:.0f} attempts"
+    solved = known(rows, "solved_share")
+    return f"{said}, of which {np.mean(solved):.0%} solved their task" if solved else said
 
 
 @check(
