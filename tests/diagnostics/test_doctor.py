@@ -20,6 +20,7 @@ from workbench.diagnostics.during_training import (
     reward_constant,
     tied_groups,
     truncated,
+    unscorable,
 )
 from workbench.diagnostics.probes import Probe
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
@@ -191,6 +192,17 @@ def test_tasks_that_are_always_solved_are_told_from_a_reward_that_does_not_look(
         assert found == f"{said}, of which {seen} solved their task"
     assert reward_constant.look(case(row)) == said  # TRL's log does not say how many solved theirs
     assert "all solve their task, the tasks are too easy" in reward_constant.why
+
+
+def test_one_attempt_that_could_not_be_judged_is_no_pattern():
+    """Wilson's 95 % intervals by hand: 1 of 16 is [1.1 %, 28.3 %], 5 of 32 is [6.9 %, 31.8 %]; the
+    limit is 5 %."""
+    one = Vitals(num_rollouts=16, dropped_share=1 / 16)
+    with pytest.raises(CannotTell, match="6% of 16 attempts so far, which may be chance"):
+        unscorable.look(case(one))
+    five = (replace(one, dropped_share=n / 16) for n in (2, 3))
+    assert unscorable.look(case(*five)).startswith("16% of the attempts of the last 2 rows")
+    assert unscorable.look(case(one, replace(one, dropped_share=0.0))) is None
 
 
 def test_ties_explain_a_zero_gradient():

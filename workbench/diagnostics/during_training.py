@@ -26,6 +26,7 @@ from workbench.diagnostics.thresholds import (
     TRUNCATED_SHARE,
 )
 from workbench.diagnostics.vitals import Vitals, known
+from workbench.stats import wilson
 
 Case = TrainerCase | RunCase
 
@@ -212,10 +213,14 @@ def reward_missing(case: TrainerCase) -> str | None:
 )
 def unscorable(case: Case) -> str | None:
     """Too many attempts could not be judged and were dropped."""
-    shares = recent(case, "dropped_share")
-    share = float(np.mean(shares))
-    said = f"{share:.0%} of the attempts of the last {len(shares)} rows could not be judged"
-    return said if share > DROPPED_SHARE else None
+    rows = recent_rows(case, "dropped_share")
+    num = round(sum(v.num_rollouts for v in rows))
+    lost = wilson(round(sum(v.num_rollouts * v.dropped_share for v in rows)), num)
+    if lost.estimate <= DROPPED_SHARE:
+        return None
+    if lost.low <= DROPPED_SHARE:
+        raise CannotTell(f"{lost.estimate:.0%} of {num} attempts so far, which may be chance")
+    return f"{lost.estimate:.0%} of the attempts of the last {len(rows)} rows could not be judged"
 
 
 @check(
