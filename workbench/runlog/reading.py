@@ -1,6 +1,7 @@
 """Reading a run's folder: settings, metrics, rollouts, each when it is first asked for.
 
-Stage: beside the loop. In: a name or a folder; out: a `RunRecord`. A torn end is skipped.
+Stage: beside the loop. In: a name or a folder; out: a `RunRecord`. A torn end is skipped,
+damage anywhere else a ValueError that says where.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ RECORDED = Path(__file__).parents[2] / "data" / "runs"
 """Where the recorded runs that come with the project lie."""
 RUNS = Path("runs")
 """Where new runs are written, below the current folder."""
+_MEMBER = b"\x1f\x8b\x08" + bytes(5)
+"""How each member of trajectories.jsonl.gz begins: gzip, no name, no time."""
 _WRITERS = "train(), `python3 -m workbench demo` and RunLogCallback write runs"
 
 
@@ -117,19 +120,28 @@ def load_run(name_or_folder: str | Path) -> RunRecord:
 
 
 def gzip_members(path: Path) -> Iterator[tuple[int, str]]:
-    """(offset where it ends, text) of each whole gzip member; stops at a torn one."""
+    """(offset where it ends, text) of each whole gzip member; a last one that breaks off is left
+    out: it was torn by a kill, or is being written.
+
+    Raises ValueError where a member is damaged, with the offset at which it begins.
+    """
     raw, end = path.read_bytes() if path.exists() else b"", 0
     while end < len(raw):
-        unpacker, pieces = zlib.decompressobj(wbits=31), []
+        start, unpacker, pieces = end, zlib.decompressobj(wbits=31), []
         try:
             while not unpacker.eof and end < len(raw):
                 pieces.append(unpacker.decompress(raw[end : end + 65536]))
                 end = min(end + 65536, len(raw)) - len(unpacker.unused_data)
-        except zlib.error:
-            return
-        if not unpacker.eof:
-            return
-        yield end, b"".join(pieces).decode()
+            if not unpacker.eof and _MEMBER in raw[start + 1 :]:
+                raise zlib.error("it has no end, and another follows")
+        except zlib.error as error:
+            raise ValueError(
+                f"{path}: expected an iteration's rollouts at byte {start} of {len(raw)}, got "
+                f"damaged ones ({error}); restore the file from a copy, or cut it off at byte "
+                f"{start} to read what lies before"
+            ) from error
+        if unpacker.eof:
+            yield end, b"".join(pieces).decode()
 
 
 def _iteration(text: str) -> StoredIteration:
