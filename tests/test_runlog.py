@@ -277,6 +277,35 @@ def test_another_schema_is_refused(log):
         load_run(log.folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("config.json", b'{"schema": 1, "se', "expected a JSON object, got .*Unterminated string"),
+        (
+            "config.json",
+            b'{"schema": 1, "a": "\xff"}',
+            "expected a JSON object, .* decode byte 0xff",
+        ),
+        ("config.json", b"null", "expected a JSON object, got b'null'"),
+        ("config.json", b"", "expected a JSON object, got b''"),
+        ("status.json", b"{", "expected a JSON object, got b'{'"),
+        ("status.json", b"{}", 'expected an entry "state", got {}'),
+        ("metrics.jsonl", b'{"a": 1}\n{"a"\n{"a": 1}\n', "line 2: expected a JSON object"),
+        ("metrics.jsonl", b'{"a": 1}\n\n', "line 2: expected a JSON object, got b''"),
+        (
+            "metrics.jsonl",
+            b'{"a": 1}\n{"a": 1}\n3\n{"a"',
+            "line 3: expected a JSON object, got b'3'",
+        ),
+        ("metrics.jsonl", b"\xff\n", "line 1: expected a JSON object"),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_line_and_what_to_do(log, name, content, said):
+    (log.folder / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{log.folder / name}(: |, ){said}.*: restore it from"):
+        repr(load_run(log.folder))
+
+
 def test_a_model_s_folder_is_no_run(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
     with pytest.raises(ValueError, match="config.json is another program's .a model's.*train"):

@@ -55,7 +55,7 @@ class RunRecord:
 
     @cached_property
     def metrics(self) -> list[dict[str, Any]]:
-        """The rows of metrics.jsonl in order."""
+        """The rows of metrics.jsonl in order. Raises ValueError naming a line that is none."""
         return list(_whole_rows(self.folder / "metrics.jsonl"))
 
     @cached_property
@@ -76,9 +76,18 @@ class RunRecord:
 
     @property
     def status(self) -> dict[str, Any]:
-        """status.json: "state" is running (also of a killed run), finished, stopped or failed."""
+        """status.json: "state" is running (also of a killed run), finished, stopped or failed.
+
+        Raises ValueError if it says nothing of that.
+        """
         path = self.folder / "status.json"
-        return _read_json(path) if path.exists() else {"state": "unknown"}
+        status = _read_json(path) if path.exists() else {"state": "unknown"}
+        if "state" not in status:
+            raise ValueError(
+                f'{path}: expected an entry "state", got {status!r:.80}; the file is damaged: '
+                "restore it from a copy, or delete it"
+            )
+        return status
 
     @property
     def state(self) -> str:
@@ -168,11 +177,25 @@ def _numbers(stored: Any) -> Any:
 def _whole_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Rows up to the last line break: what follows it was torn by a kill."""
     raw = path.read_bytes() if path.exists() else b""
-    for line in raw[: raw.rfind(b"\n") + 1].splitlines():
-        yield json.loads(line)
+    for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].splitlines(), 1):
+        yield _object(line, f"{path}, line {number}")
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError(f"expected a run's folder with {path.name}, found no file {path}")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return _object(path.read_bytes(), str(path))
+
+
+def _object(text: bytes, where: str) -> dict[str, Any]:
+    """The JSON object that a file or a row is. Raises ValueError saying where none is."""
+    try:
+        value = json.loads(text.decode())
+        if not isinstance(value, dict):
+            raise ValueError(f"a JSON {type(value).__name__}")
+    except ValueError as error:  # no JSON, no UTF-8
+        raise ValueError(
+            f"{where}: expected a JSON object, got {text[:40]!r} ({error}); the file is damaged: "
+            "restore it from a copy, or put it right by hand"
+        ) from error
+    return value
