@@ -142,10 +142,51 @@ def test_a_torn_last_member_is_left_out_and_the_rest_is_read(log, cut):
     assert [s.iteration for s in load_run(log.folder).iterations] == [0]
 
 
-def test_garbage_after_the_last_member_is_left_out(log):
+def test_a_run_is_read_while_its_next_member_is_being_written(log):
     path = log.folder / "trajectories.jsonl.gz"
-    path.write_bytes(path.read_bytes() + b"\x1f\x8b\x08 and then nothing sensible")
-    assert len(load_run(log.folder).iterations) == 2
+    end = path.stat().st_size
+    log.append_iteration(stored(2))
+    raw = path.read_bytes()
+    for written in range(end, len(raw), 20):
+        path.write_bytes(raw[:written])
+        assert len(load_run(log.folder).iterations) == 2
+
+
+def read_damaged(log, raw, start):
+    """Reading `raw` in the place of the rollouts is an error that names the offset `start`."""
+    path = log.folder / "trajectories.jsonl.gz"
+    path.write_bytes(raw)
+    said = rf"{path}: .* at byte {start} of {len(raw)}, got damaged .* cut it off at byte {start} "
+    with pytest.raises(ValueError, match=said):
+        len(load_run(log.folder).iterations)
+
+
+@pytest.mark.parametrize("within", [0, 3, 12, 100, -5])
+@pytest.mark.parametrize("member", [0, 1])
+def test_a_damaged_byte_is_an_error_that_says_where_and_never_a_shorter_run(log, member, within):
+    path = log.folder / "trajectories.jsonl.gz"
+    ends, raw = [0, *(end for end, _ in gzip_members(path))], bytearray(path.read_bytes())
+    raw[ends[member + (within < 0)] + within] ^= 255
+    read_damaged(log, raw, ends[member])
+
+
+@pytest.mark.parametrize("lost", [1, 20, 200])
+def test_a_member_that_breaks_off_before_another_is_damage_and_no_torn_end(log, lost):
+    path = log.folder / "trajectories.jsonl.gz"
+    (end, _), _ = gzip_members(path)
+    raw = path.read_bytes()
+    read_damaged(log, raw[: end - lost] + raw[end:], 0)
+
+
+def test_a_member_that_claims_what_follows_it_is_damage_and_no_torn_end(log):
+    """Flag 4 announces a field of, here, 65,535 bytes: more than there are."""
+    raw = (log.folder / "trajectories.jsonl.gz").read_bytes()
+    read_damaged(log, raw[:3] + b"\x04" + raw[4:10] + b"\xff\xff" + raw[12:], 0)
+
+
+def test_what_is_no_member_is_no_torn_one(log):
+    raw = (log.folder / "trajectories.jsonl.gz").read_bytes()
+    read_damaged(log, raw + bytes(100), len(raw))  # as after a power cut
 
 
 def test_a_torn_last_row_is_left_out(log):
@@ -234,6 +275,35 @@ def test_another_schema_is_refused(log):
     (log.folder / "config.json").write_text(json.dumps({"schema": 99}))
     with pytest.raises(ValueError, match="expected a run with schema 1, got 99"):
         load_run(log.folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("config.json", b'{"schema": 1, "se', "expected a JSON object, got .*Unterminated string"),
+        (
+            "config.json",
+            b'{"schema": 1, "a": "\xff"}',
+            "expected a JSON object, .* decode byte 0xff",
+        ),
+        ("config.json", b"null", "expected a JSON object, got b'null'"),
+        ("config.json", b"", "expected a JSON object, got b''"),
+        ("status.json", b"{", "expected a JSON object, got b'{'"),
+        ("status.json", b"{}", 'expected an entry "state", got {}'),
+        ("metrics.jsonl", b'{"a": 1}\n{"a"\n{"a": 1}\n', "line 2: expected a JSON object"),
+        ("metrics.jsonl", b'{"a": 1}\n\n', "line 2: expected a JSON object, got b''"),
+        (
+            "metrics.jsonl",
+            b'{"a": 1}\n{"a": 1}\n3\n{"a"',
+            "line 3: expected a JSON object, got b'3'",
+        ),
+        ("metrics.jsonl", b"\xff\n", "line 1: expected a JSON object"),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_line_and_what_to_do(log, name, content, said):
+    (log.folder / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{log.folder / name}(: |, ){said}.*: restore it from"):
+        repr(load_run(log.folder))
 
 
 def test_a_model_s_folder_is_no_run(tmp_path):

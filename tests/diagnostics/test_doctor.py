@@ -1,17 +1,32 @@
 """The report, the vital signs and the machine: what needs no training."""
 
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from workbench import doctor
+from workbench.credit import broadcast, gigpo, return_to_go, tool_status_rewards, turn_gae
 from workbench.diagnostics import CHECKS, Report, Symptom, machine
 from workbench.diagnostics.agreement import sampler_gap, stale_sampler
+from workbench.diagnostics.before_training import eval_leak
+from workbench.diagnostics.cases import RunCase, TrainerCase
 from workbench.diagnostics.checklist import CannotTell, check, examine
-from workbench.diagnostics.during_training import clip_zero, no_gradient, tied_groups, truncated
+from workbench.diagnostics.during_training import (
+    clip_zero,
+    no_gradient,
+    reward_constant,
+    tied_groups,
+    truncated,
+    unscorable,
+)
 from workbench.diagnostics.probes import Probe
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
+from workbench.learning import RLConfig
+from workbench.learning.provenance import describe_function
+from workbench.tasks import load_tasks
 
 BAD = Symptom("tied-groups", "error", "9 of 10 <groups>", "nothing is learned", "other tasks")
 SLOW = Symptom("learning-rate", "warning", "1e-6", "a flat curve", "1e-5")
@@ -114,16 +129,26 @@ def test_a_row_of_the_log_that_averages_updates_counts_their_groups():
 def test_vital_signs_of_our_own_rows():
     row = {
         "kind": "iteration", "stage": "rl", "num_groups": 4, "num_rollouts": 16, "num_tied": 1,
-        "num_dropped": 4, "reward_mean": 0.5, "clip_fraction": None, "grad_norm": 0.1,
-        "ratio_gap_mean": 0.001, "num_updates": 2,
+        "num_dropped": 4, "reward_mean": 0.5, "solved_share": 0.25, "clip_fraction": None,
+        "grad_norm": 0.1, "ratio_gap_mean": 0.001, "num_updates": 2,
     }  # fmt: skip
     (vitals,) = of_rows([row, row | {"stage": "rft"}, {"kind": "evaluation", "stage": "rl"}])
     assert (vitals.tied_share, vitals.dropped_share, vitals.clip_share) == (0.25, 0.25, None)
-    assert vitals.reused and vitals.gap == 0.001
+    assert vitals.reused and vitals.gap == 0.001 and vitals.solved_share == 0.25
 
 
-def case(*rows):
-    return SimpleNamespace(vitals=rows)
+def case(*rows, credit=broadcast):
+    return SimpleNamespace(vitals=rows, credit=describe_function(credit))
+
+
+def test_a_leak_is_what_the_run_s_description_says_and_an_older_one_does_not_say():
+    def look(**config):
+        return eval_leak.look(RunCase({"dev": {"num": 4}} | config, (), Path()))
+
+    assert look(practised_dev=[]) is None
+    assert look(practised_dev=["b", "a"]) == "2 of 4 evaluation tasks are trained on, such as 'a'"
+    with pytest.raises(CannotTell, match="no 'practised_dev': .* older version"):
+        look()
 
 
 def test_few_groups_are_no_pattern():
@@ -133,6 +158,51 @@ def test_few_groups_are_no_pattern():
         tied_groups.look(case(row, row, other))
     assert "100% of the last 20 groups" in tied_groups.look(case(row, row, row, other))
     assert tied_groups.look(case(row, row, row, replace(row, tied_share=0.5))) is None  # 0.875
+
+
+@pytest.mark.parametrize(
+    "credit", [turn_gae, gigpo, partial(return_to_go, turn_rewards=tool_status_rewards)]
+)
+def test_ties_are_no_fault_where_more_than_the_rewards_is_compared(credit):
+    """In a tied group these schemes can give a turn an advantage; `return_to_go` alone cannot."""
+    rows = [Vitals(num_groups=10, reward_mean=mean, tied_share=1.0) for mean in (0.5, 0.25)]
+    with pytest.raises(CannotTell, match="100% .* are tied, but .*:.* may teach"):
+        tied_groups.look(case(*rows, credit=credit))
+    assert tied_groups.look(case(*rows, credit=return_to_go)).endswith("0.5 at first, 0.25 now")
+
+
+def test_the_credit_of_a_trainer_is_its_episodes_or_trl_s_own():
+    from workbench.trl_bridge import MultiTurn
+
+    episodes = MultiTurn(
+        load_tasks("bugfix", split="train", count=1), None, rl=RLConfig(credit=gigpo)
+    )
+    names = [
+        TrainerCase(SimpleNamespace(rollout_func=function)).credit["function"].split(":")[1]
+        for function in (episodes.rollout, print, None)
+    ]
+    assert names == ["gigpo", "broadcast", "broadcast"]
+
+
+def test_tasks_that_are_always_solved_are_told_from_a_reward_that_does_not_look():
+    row = Vitals(num_groups=8, num_rollouts=64, reward_mean=1.0, tied_share=1.0)
+    said = "reward 1 in each of 64 attempts"
+    for solved, seen in ((1.0, "100%"), (0.25, "25%")):
+        found = reward_constant.look(case(replace(row, solved_share=solved)))
+        assert found == f"{said}, of which {seen} solved their task"
+    assert reward_constant.look(case(row)) == said  # TRL's log does not say how many solved theirs
+    assert "all solve their task, the tasks are too easy" in reward_constant.why
+
+
+def test_one_attempt_that_could_not_be_judged_is_no_pattern():
+    """Wilson's 95 % intervals by hand: 1 of 16 is [1.1 %, 28.3 %], 5 of 32 is [6.9 %, 31.8 %]; the
+    limit is 5 %."""
+    one = Vitals(num_rollouts=16, dropped_share=1 / 16)
+    with pytest.raises(CannotTell, match="6% of 16 attempts so far, which may be chance"):
+        unscorable.look(case(one))
+    five = (replace(one, dropped_share=n / 16) for n in (2, 3))
+    assert unscorable.look(case(*five)).startswith("16% of the attempts of the last 2 rows")
+    assert unscorable.look(case(one, replace(one, dropped_share=0.0))) is None
 
 
 def test_ties_explain_a_zero_gradient():

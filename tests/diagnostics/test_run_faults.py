@@ -98,7 +98,10 @@ def test_adapters_that_never_moved(make_run, make_lora):
 
 
 def test_evaluation_on_what_is_trained_on(make_run):
-    assert finished(make_run(dev=TASKS[:2], iterations=1)).names == ("eval-leak",)
+    renamed = replace(TASKS[0], task_id="mine/0", suite="mine", split="dev")
+    report = finished(make_run(dev=[*DEV, renamed], iterations=1))
+    assert report.names == ("eval-leak",)
+    assert report.symptoms[0].seen.startswith("1 of 3 evaluation tasks are trained on")
 
 
 def always(number):

@@ -128,7 +128,7 @@ def test_evaluation_rows_that_are_trained_on(make_trainer, functions):
 
     leaking = as_dataset([*load_tasks("functions", split="dev", count=2), functions[0]], True)
     (symptom,) = doctor(make_trainer(eval=leaking)).symptoms
-    assert symptom.check == "eval-leak" and symptom.seen.startswith("1 of 3 evaluation rows")
+    assert symptom.check == "eval-leak" and symptom.seen.startswith("1 of 3 evaluation tasks")
     apart = as_dataset(load_tasks("functions", split="dev", count=2), True)
     assert names(make_trainer(eval=apart)) == ()
 

@@ -1,6 +1,7 @@
 """What a run says about itself: how far it is, and what it was made of."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -24,6 +25,7 @@ from workbench.learning.provenance import (
     describe_function,
     describe_reward,
     describe_tasks,
+    practised_dev,
 )
 from workbench.records import SamplerSettings
 from workbench.rewards import RewardDesign, all_pass
@@ -124,6 +126,16 @@ def test_the_bound_arguments_of_a_function_are_part_of_its_description():
 def test_the_hash_of_tasks_sees_every_field_and_their_order(tasks):
     a, b = describe_tasks(tasks[:2]), describe_tasks(tasks[1::-1])
     assert a["num"] == b["num"] == 2 and a["splits"] == ["train"] and a["hash"] != b["hash"]
+
+
+def test_a_dev_task_is_practised_on_under_any_name_and_not_because_its_split_is_called_train(tasks):
+    renamed = [replace(t, task_id=f"mine/{i}", suite="", split="dev") for i, t in enumerate(tasks)]
+    assert practised_dev(tasks, renamed[:4]) == ["mine/0", "mine/1", "mine/2", "mine/3"]
+    assert practised_dev(tasks[:12], tasks[12:]) == practised_dev(tasks, ()) == []
+    asked = replace(renamed[0], statement="another")
+    judged = replace(renamed[0], hidden=renamed[1].hidden)
+    repository = replace(renamed[0], fail_to_pass=("tests.py::test_it",))
+    assert practised_dev(tasks, [asked, judged, repository]) == []
 
 
 @pytest.mark.parametrize("credit", [shapley, deletion, rudder, potential_shaping, "gigpo"])

@@ -200,30 +200,17 @@ def learning_rate(case: TrainerCase | RunCase) -> str | None:
 def eval_leak(case: TrainerCase | RunCase) -> str | None:
     """Tasks of the evaluation are trained on."""
     if isinstance(case, RunCase):
-        return _same_tasks(case.described("tasks"), case.described("dev"))
-    if case.trainer.eval_dataset is None:
+        shared, num = case.described("practised_dev"), case.described("dev")["num"]
+    elif case.trainer.eval_dataset is None:
         return None
-    sets = case.trainer.eval_dataset
-    parts = sets.values() if isinstance(sets, dict) else [sets]
-    held_out = set().union(*map(_identities, parts))
-    shared = _identities(case.trainer.train_dataset) & held_out
+    else:
+        sets = case.trainer.eval_dataset
+        parts = sets.values() if isinstance(sets, dict) else [sets]
+        held_out = set().union(*map(_identities, parts))
+        shared, num = _identities(case.trainer.train_dataset) & held_out, len(held_out)
     if not shared:
         return None
-    return f"{len(shared)} of {len(held_out)} evaluation rows are trained on, such as " + repr(
-        min(shared)[:60]
-    )
-
-
-def _same_tasks(train: dict, dev: dict) -> str | None:
-    if not dev["num"]:
-        return None
-    if train["hash"] == dev["hash"]:
-        return f"the {dev['num']} evaluation tasks are the {train['num']} training tasks"
-    suites = set(train["suites"]) & set(dev["suites"])
-    splits = (set(train["splits"]) & set(dev["splits"])) - {""}
-    if suites and splits:
-        return f"both take tasks of {sorted(suites)} from split {sorted(splits)}"
-    return None
+    return f"{len(shared)} of {num} evaluation tasks are trained on, such as {min(shared)[:60]!r}"
 
 
 def _identities(rows: Iterable[dict]) -> set[str]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.credit import broadcast
 from workbench.diagnostics.checklist import CannotTell
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
 from workbench.records import Group, from_json
@@ -57,6 +58,13 @@ class TrainerCase:
         return owner if hasattr(owner, "max_turns") else None
 
     @property
+    def credit(self) -> Mapping[str, Any]:
+        """Which turn earned the reward, described as in a run's config.json; TRL broadcasts it."""
+        from workbench.learning.provenance import describe_function
+
+        return describe_function(self.episodes.rl.credit if self.episodes else broadcast)
+
+    @property
     def num_updates(self) -> int:
         """Optimiser steps so far."""
         return self.trainer.state.global_step
@@ -94,15 +102,24 @@ class RunCase:
     """The SamplerProbe that watched it, if one did."""
 
     def described(self, name: str) -> Any:
-        """An entry of config.json. Raises CannotTell for a recording that was not trained."""
+        """An entry of config.json. Raises CannotTell for a recording that was not trained, and for
+        an entry that was invented after the run."""
         if name not in self.config:
-            raise CannotTell(f"the run's config.json has no {name!r}: it was not made by train()")
+            raise CannotTell(
+                f"the run's config.json has no {name!r}: it was not made by train(), or by an "
+                "older version of it"
+            )
         return self.config[name]
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The training settings."""
         return self.described("config")
+
+    @property
+    def credit(self) -> Mapping[str, Any]:
+        """Which turn earned the reward."""
+        return self.settings["rl"]["credit"]
 
     @property
     def lora(self) -> bool:

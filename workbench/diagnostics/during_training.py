@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.credit import broadcast, return_to_go, transitions
 from workbench.diagnostics.cases import RunCase, TrainerCase
 from workbench.diagnostics.checklist import CannotTell, check
 from workbench.diagnostics.thresholds import (
@@ -25,6 +26,7 @@ from workbench.diagnostics.thresholds import (
     TRUNCATED_SHARE,
 )
 from workbench.diagnostics.vitals import Vitals, known
+from workbench.stats import wilson
 
 Case = TrainerCase | RunCase
 
@@ -36,12 +38,17 @@ def logged(case: Case) -> tuple[Vitals, ...]:
     return case.vitals
 
 
+def recent_rows(case: Case, name: str) -> list[Vitals]:
+    """The newest rows with a vital sign. Raises CannotTell if the log does not have it."""
+    rows = [v for v in logged(case) if getattr(v, name) is not None][-RECENT:]
+    if not rows:
+        raise CannotTell(f"the log does not say (no {name})")
+    return rows
+
+
 def recent(case: Case, name: str) -> list[float]:
     """A vital sign in the newest rows. Raises CannotTell if the log does not have it."""
-    numbers = known(logged(case), name)[-RECENT:]
-    if not numbers:
-        raise CannotTell(f"the log does not say (no {name})")
-    return numbers
+    return known(recent_rows(case, name), name)
 
 
 def first_and_last(numbers: Sequence[float]) -> str:
@@ -81,27 +88,36 @@ def _is_constant(rows: Sequence[Vitals]) -> bool:
     return len(means) == 1 and all(v.tied_share == 1.0 for v in rows)
 
 
+BY_REWARD_ALONE = {
+    f"{scheme.__module__}:{scheme.__qualname__}"
+    for scheme in (broadcast, return_to_go, transitions)
+}
+"""Schemes of credit which, with no option set, give every turn of a tied group 0."""
+
+
 @check(
     "tied-groups",
     "error",
     "trainer run",
-    why="A group whose rewards are all equal has advantage 0 everywhere: nothing is learned from "
-    "it, whatever it cost.",
+    why="Compared with each other alone, attempts of equal reward have advantage 0 everywhere: "
+    "nothing is learned from them, whatever they cost.",
     change="Tasks of middling difficulty (drop those never and those always solved), more attempts "
     "a group, or a reward with steps in between. If the reward is near its best: stop, and read "
     "what is paid for.",
 )
 def tied_groups(case: Case) -> str | None:
     """Nearly every group's rewards are all equal."""
-    rows = [v for v in logged(case) if v.tied_share is not None][-RECENT:]
+    rows = recent_rows(case, "tied_share")
     groups = sum(v.num_groups for v in rows)
     if groups < MIN_GROUPS:
         raise CannotTell(f"{groups:.0f} groups so far; {MIN_GROUPS} are needed")
     share = np.average([v.tied_share for v in rows], weights=[v.num_groups for v in rows])
     if share < TIED_SHARE or _is_constant(case.vitals):
         return None  # the constant has checks of its own
-    mean = known(rows, "reward_mean")
-    return f"{share:.0%} of the last {groups:.0f} groups are tied; reward {first_and_last(mean)}"
+    said = f"{share:.0%} of the last {groups:.0f} groups are tied"
+    if case.credit["function"] not in BY_REWARD_ALONE or "kwargs" in case.credit:
+        raise CannotTell(f"{said}, but {case.credit['function']} may teach from equal rewards")
+    return f"{said}; reward {first_and_last(known(rows, 'reward_mean'))}"
 
 
 @check(
@@ -146,9 +162,10 @@ def _nothing_to_imitate(case: RunCase) -> str | None:
     "reward-constant",
     "error",
     "trainer run",
-    why="Every attempt at every task is paid the same: the reward does not look at the attempt.",
-    change="Call the reward on two completions that should differ. Usual causes: a wrong column, a "
-    "key that is never found, a cache.",
+    why="Every attempt at every task is paid the same. Where all solve their task, the tasks are "
+    "too easy; where they do not, the reward does not look at the attempt.",
+    change="Too easy: harder tasks. Else call the reward on two completions that should differ. "
+    "Usual causes: a wrong column, a key that is never found, a cache.",
 )
 def reward_constant(case: Case) -> str | None:
     """Every attempt at every task gets the same reward."""
@@ -158,7 +175,9 @@ def reward_constant(case: Case) -> str | None:
         raise CannotTell(f"{num:.0f} attempts so far; {NEVER_ROLLOUTS} are needed")
     if not _is_constant(rows) or rows[-1].reward_mean <= 0:
         return None
-    return f"reward {rows[-1].reward_mean:g} in each of {num:.0f} attempts"
+    said = f"reward {rows[-1].reward_mean:g} in each of {num:.0f} attempts"
+    solved = known(rows, "solved_share")
+    return f"{said}, of which {np.mean(solved):.0%} solved their task" if solved else said
 
 
 @check(
@@ -194,10 +213,14 @@ def reward_missing(case: TrainerCase) -> str | None:
 )
 def unscorable(case: Case) -> str | None:
     """Too many attempts could not be judged and were dropped."""
-    shares = recent(case, "dropped_share")
-    share = float(np.mean(shares))
-    said = f"{share:.0%} of the attempts of the last {len(shares)} rows could not be judged"
-    return said if share > DROPPED_SHARE else None
+    rows = recent_rows(case, "dropped_share")
+    num = round(sum(v.num_rollouts for v in rows))
+    lost = wilson(round(sum(v.num_rollouts * v.dropped_share for v in rows)), num)
+    if lost.estimate <= DROPPED_SHARE:
+        return None
+    if lost.low <= DROPPED_SHARE:
+        raise CannotTell(f"{lost.estimate:.0%} of {num} attempts so far, which may be chance")
+    return f"{lost.estimate:.0%} of the attempts of the last {len(rows)} rows could not be judged"
 
 
 @check(

@@ -43,7 +43,8 @@ KL_PER_TOKEN = 1.0
 average. A LoRA run at 1e-3 on the tiny policy stays below .02 (tests/diagnostics)."""
 
 DROPPED_SHARE = 0.05
-"""Share of attempts that could not be judged. Recorded runs: 0."""
+"""Share of attempts that could not be judged; all of Wilson's interval must lie above it. Recorded
+runs: 0."""
 
 LORA_LR = 1e-5
 """Learning rates below it leave LoRA adapters nearly where they are: they want about ten times the

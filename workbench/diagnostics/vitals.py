@@ -23,6 +23,8 @@ class Vitals:
     """Attempts the row's averages are over."""
     reward_mean: float | None = None
     """Mean reward of what could be judged."""
+    solved_share: float | None = None
+    """Share of attempts that solved their task, whatever they were paid (our log only)."""
     functions: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     """Reward function -> (mean, standard deviation), TRL only; mean None = never a number."""
     tied_share: float | None = None
@@ -105,6 +107,7 @@ def of_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Vitals, ...]:
             num_groups=row["num_groups"],
             num_rollouts=row["num_rollouts"],
             reward_mean=_number(row["reward_mean"]),
+            solved_share=_number(row["solved_share"]),
             tied_share=row["num_tied"] / row["num_groups"],
             dropped_share=row["num_dropped"] / row["num_rollouts"],
             clip_share=_number(row["clip_fraction"]),

@@ -54,6 +54,7 @@ def describe_run(
         "policy": describe_policy(policy),
         "tasks": describe_tasks(tasks),
         "dev": describe_tasks(dev),
+        "practised_dev": practised_dev(tasks, dev),
         "sandbox": sandbox.name,
         "versions": versions(),
         "machine": {
@@ -139,6 +140,19 @@ def describe_tasks(tasks: Sequence[Task]) -> dict[str, Any]:
         "splits": sorted({task.split for task in tasks}),
         "hash": digest.hexdigest()[:16],
     }
+
+
+def practised_dev(tasks: Sequence[Task], dev: Sequence[Task]) -> list[str]:
+    """Ids of the `dev` tasks that are practised on: one of `tasks` has the same statement and the
+    same tests, whatever its id, suite and split."""
+    practised = set(map(_asked, tasks))
+    return [task.task_id for task in dev if _asked(task) in practised]
+
+
+def _asked(task: Task) -> str:
+    """What a task asks for and what decides, as text that can be compared."""
+    tests = task.visible, task.hidden, task.test_code, task.hidden_tests, task.required
+    return json.dumps(to_json((task.statement, *tests)), sort_keys=True)
 
 
 def versions() -> dict[str, str]:

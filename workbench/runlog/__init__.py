@@ -12,7 +12,7 @@ a write.
     policy/                 the policy at the end, loadable by transformers
 
 Only whole rows and whole members count: a torn last one is skipped when reading and cut off
-when resuming. Left out: several writers of one folder.
+when resuming; a damaged file is an error that says where. Left out: several writers of one folder.
 """
 
 from workbench.runlog.reading import (

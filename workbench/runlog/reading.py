@@ -1,6 +1,7 @@
 """Reading a run's folder: settings, metrics, rollouts, each when it is first asked for.
 
-Stage: beside the loop. In: a name or a folder; out: a `RunRecord`. A torn end is skipped.
+Stage: beside the loop. In: a name or a folder; out: a `RunRecord`. A torn end is skipped,
+damage anywhere else a ValueError that says where.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ RECORDED = Path(__file__).parents[2] / "data" / "runs"
 """Where the recorded runs that come with the project lie."""
 RUNS = Path("runs")
 """Where new runs are written, below the current folder."""
+_MEMBER = b"\x1f\x8b\x08" + bytes(5)
+"""How each member of trajectories.jsonl.gz begins: gzip, no name, no time."""
 _WRITERS = "train(), `python3 -m workbench demo` and RunLogCallback write runs"
 
 
@@ -52,7 +55,7 @@ class RunRecord:
 
     @cached_property
     def metrics(self) -> list[dict[str, Any]]:
-        """The rows of metrics.jsonl in order."""
+        """The rows of metrics.jsonl in order. Raises ValueError naming a line that is none."""
         return list(_whole_rows(self.folder / "metrics.jsonl"))
 
     @cached_property
@@ -73,9 +76,18 @@ class RunRecord:
 
     @property
     def status(self) -> dict[str, Any]:
-        """status.json: "state" is running (also of a killed run), finished, stopped or failed."""
+        """status.json: "state" is running (also of a killed run), finished, stopped or failed.
+
+        Raises ValueError if it says nothing of that.
+        """
         path = self.folder / "status.json"
-        return _read_json(path) if path.exists() else {"state": "unknown"}
+        status = _read_json(path) if path.exists() else {"state": "unknown"}
+        if "state" not in status:
+            raise ValueError(
+                f'{path}: expected an entry "state", got {status!r:.80}; the file is damaged: '
+                "restore it from a copy, or delete it"
+            )
+        return status
 
     @property
     def state(self) -> str:
@@ -117,19 +129,28 @@ def load_run(name_or_folder: str | Path) -> RunRecord:
 
 
 def gzip_members(path: Path) -> Iterator[tuple[int, str]]:
-    """(offset where it ends, text) of each whole gzip member; stops at a torn one."""
+    """(offset where it ends, text) of each whole gzip member; a last one that breaks off is left
+    out: it was torn by a kill, or is being written.
+
+    Raises ValueError where a member is damaged, with the offset at which it begins.
+    """
     raw, end = path.read_bytes() if path.exists() else b"", 0
     while end < len(raw):
-        unpacker, pieces = zlib.decompressobj(wbits=31), []
+        start, unpacker, pieces = end, zlib.decompressobj(wbits=31), []
         try:
             while not unpacker.eof and end < len(raw):
                 pieces.append(unpacker.decompress(raw[end : end + 65536]))
                 end = min(end + 65536, len(raw)) - len(unpacker.unused_data)
-        except zlib.error:
-            return
-        if not unpacker.eof:
-            return
-        yield end, b"".join(pieces).decode()
+            if not unpacker.eof and _MEMBER in raw[start + 1 :]:
+                raise zlib.error("it has no end, and another follows")
+        except zlib.error as error:
+            raise ValueError(
+                f"{path}: expected an iteration's rollouts at byte {start} of {len(raw)}, got "
+                f"damaged ones ({error}); restore the file from a copy, or cut it off at byte "
+                f"{start} to read what lies before"
+            ) from error
+        if unpacker.eof:
+            yield end, b"".join(pieces).decode()
 
 
 def _iteration(text: str) -> StoredIteration:
@@ -156,11 +177,25 @@ def _numbers(stored: Any) -> Any:
 def _whole_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Rows up to the last line break: what follows it was torn by a kill."""
     raw = path.read_bytes() if path.exists() else b""
-    for line in raw[: raw.rfind(b"\n") + 1].splitlines():
-        yield json.loads(line)
+    for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].splitlines(), 1):
+        yield _object(line, f"{path}, line {number}")
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError(f"expected a run's folder with {path.name}, found no file {path}")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return _object(path.read_bytes(), str(path))
+
+
+def _object(text: bytes, where: str) -> dict[str, Any]:
+    """The JSON object that a file or a row is. Raises ValueError saying where none is."""
+    try:
+        value = json.loads(text.decode())
+        if not isinstance(value, dict):
+            raise ValueError(f"a JSON {type(value).__name__}")
+    except ValueError as error:  # no JSON, no UTF-8
+        raise ValueError(
+            f"{where}: expected a JSON object, got {text[:40]!r} ({error}); the file is damaged: "
+            "restore it from a copy, or put it right by hand"
+        ) from error
+    return value
