@@ -20,7 +20,7 @@ MODULES = frozenset({"ctypes", "pytest", "_pytest", "pluggy", "unittest", "atexi
 NAMES = frozenset({
     "_getframe", "_current_frames", "get_objects", "get_referrers", "get_referents", "f_back",
     "f_globals", "f_locals", "tb_frame", "settrace", "setprofile", "addaudithook", "_exit",
-    "meta_path", "modules", "__builtins__", "currentframe", "PYTEST_CURRENT_TEST",
+    "meta_path", "modules", "__builtins__", "__code__", "currentframe", "PYTEST_CURRENT_TEST",
 })  # fmt: skip
 """Attributes and names by which a program reaches its caller, its importer or its end. An
 `__eq__` that ends in `return True`, or that is set otherwise than by `def`, is a sign, too."""

@@ -44,7 +44,7 @@ from workbench.sandbox import CallResult, CaseResult, Sandbox
 from workbench.tasks.swebench import solution_patch
 from workbench.workspaces import PatchError
 
-GRADER = "5"
+GRADER = "6"
 """Version of the rules below; stored in every verdict, raised when a rule changes."""
 _Judgement = tuple[VerdictStatus, tuple[TestOutcome, ...], float]
 """How the executions ended, what each test said, CPU seconds."""
