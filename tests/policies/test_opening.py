@@ -64,6 +64,8 @@ def test_the_tiny_policy_goes_through_the_same_door():
     policy = open_policy("tiny")
     assert policy.chat is None and policy.model.dtype == torch.float32
     assert policy.model.device.type == "cpu" and policy.tokenizer.pad_token == "<|pad|>"
+    # as its card says
+    assert repr(policy) == "CausalLMPolicy(llama, 820,352 weights, 820,352 of them trained)"
 
 
 def test_adapters_are_stored_alone_and_found_again(chat_folder, tmp_path):
