@@ -30,7 +30,7 @@ from workbench.learning.losses import sequence_mean_weights
 from workbench.learning.run import HONEST
 from workbench.learning.update import update
 from workbench.policies import ScriptedPolicy
-from workbench.rewards import RewardDesign
+from workbench.rewards import RewardDesign, all_pass
 from workbench.runlog import load_run
 from workbench.sandbox import CallResult, CaseResult
 
@@ -372,6 +372,17 @@ def test_every_task_is_met_once_before_any_is_met_again(tasks):
         (dict(recipe="dpo"), "recipe: expected one of"),
         (dict(tasks=[]), "tasks: expected at least one"),
         (dict(policy=ScriptedPolicy(["submit"])), "policy: expected one with weights"),
+        (dict(policy="tiny"), "policy: expected one with weights"),
+        (dict(tasks="bugfix"), "tasks: expected a list of tasks, got 'bugfix'; load_tasks"),
+        (dict(dev="bugfix"), "dev: expected a list of tasks, got 'bugfix'; load_tasks"),
+        (dict(sandbox=None), r"sandbox: expected one that open_sandbox\(\) opens, got None"),
+        (dict(reward=all_equal), r"reward: expected a RewardDesign, got <function all_equal.*=\("),
+        (dict(reward=all_pass("hidden")), r"reward: expected a RewardDesign, got all_pass\('hidd"),
+        (dict(seed="0"), "seed: expected a whole number from 0 up, got '0'"),
+        (dict(seed=-1), "seed: expected a whole number from 0 up, got -1"),
+        (dict(seed=None), "seed: expected a whole number from 0 up, got None"),
+        (dict(seed=0.5), "seed: expected a whole number from 0 up, got 0.5"),
+        (dict(config=RLConfig()), r"config: expected a TrainConfig, got RLConfig.*write TrainConf"),
         (dict(config=replace(SMALL, evaluate_every=1)), "dev: expected tasks"),
         (dict(config=replace(SMALL, rl=RLConfig(group_size=1))), "group_size: expected at least 2"),
     ],

@@ -28,7 +28,9 @@ from workbench.learning.rft import improve_by_rft
 from workbench.learning.rows import evaluation_row
 from workbench.learning.update import StopRequested
 from workbench.records import Task
+from workbench.records.arguments import expect_episode, expect_seed, expect_tasks
 from workbench.rewards import RewardDesign, all_pass, tampered
+from workbench.rewards.design import expect_design
 from workbench.runlog import new_folder
 
 if TYPE_CHECKING:
@@ -45,6 +47,13 @@ STAGES: dict[str, tuple[str, ...]] = {
     "rft_then_rl": ("rft", "rl"),
 }
 """Stages of each recipe, in order."""
+
+
+def stages_of(recipe: Recipe) -> tuple[str, ...]:
+    """Its entry of STAGES. Raises ValueError for a recipe that is none."""
+    if recipe not in STAGES:
+        raise ValueError(f"recipe: expected one of {sorted(STAGES)}, got {recipe!r}")
+    return STAGES[recipe]
 
 
 @dataclass(frozen=True)
@@ -187,9 +196,11 @@ def train(
     Raises:
         ValueError: settings that cannot work; a folder that holds anything else.
     """
-    _check(policy, tasks, recipe, dev, config, folder, resume)
+    _check(policy, tasks, sandbox, recipe, reward, dev)
+    seed = expect_seed("seed", seed)
     lora = any(not p.requires_grad for p in policy.model.parameters())
     config = resolve(config, lora=lora, tasks=tasks)
+    _check_settings(config, dev, folder, resume)
     described = describe_run(policy, tasks, sandbox, recipe, config, reward, seed, dev)
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{recipe}-seed{seed}"
     folder = Path(folder) if folder else new_folder(name)
@@ -248,15 +259,20 @@ def _run_stages(recipe: Recipe, arguments: tuple) -> TrainResult:
     return TrainResult(policy, folder, "finished")
 
 
-def _check(policy, tasks, recipe, dev, config: TrainConfig, folder, resume: bool) -> None:
+def _check(policy, tasks, sandbox, recipe, reward, dev) -> None:
     if not hasattr(policy, "model"):
         raise ValueError(
             f"policy: expected one with weights, from open_policy, got {type(policy).__name__}"
         )
-    if recipe not in STAGES:
-        raise ValueError(f"recipe: expected one of {sorted(STAGES)}, got {recipe!r}")
+    stages_of(recipe)
+    expect_episode(policy, tasks, sandbox)
+    expect_tasks("dev", dev)
+    expect_design("reward", reward)
     if not tasks:
         raise ValueError("tasks: expected at least one, got none")
+
+
+def _check_settings(config: TrainConfig, dev, folder, resume: bool) -> None:
     if resume and folder is None:
         raise ValueError("resume: expected the run's folder too, got none; give folder=run.folder")
     if resume and hasattr(config.rl.evidence, "fresh"):
