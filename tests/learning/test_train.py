@@ -412,13 +412,31 @@ def test_when_nothing_can_be_judged_the_run_fails_and_loses_nothing(
         )  # fmt: skip
         run = train(policy, tasks, sandbox, recipe, config=SMALL, reward=HONEST,
                     folder=tmp_path / "run")  # fmt: skip
-        with pytest.raises(RuntimeError, match="not one of .* could be judged.*sandbox_error"):
+        with pytest.raises(RuntimeError, match="not one of .*sandbox_error.*folder="):
             run.wait()
     assert run.state == "failed" and policy.version == before
     assert load_run(tmp_path / "run").metrics == []
     again = train(policy, tasks, sandbox, recipe, config=SMALL, reward=HONEST,
                   folder=tmp_path / "run", resume=True)  # fmt: skip
     assert again.wait().state == "finished"
+
+
+def forgets_to_return(trajectory, task):
+    """Component with another mistake in it."""
+    trajectory.num_action_tokens  # noqa: B018
+
+
+@pytest.mark.parametrize("recipe", ["rft", "rl"])
+def test_a_component_that_returns_nothing_is_named_and_the_sandbox_is_not_blamed(
+    recipe, make_policy, tasks, sandbox, tmp_path
+):
+    reward = RewardDesign(same=(all_equal, 1.0), mine=(forgets_to_return, 1.0))
+    run = train(make_policy(), tasks, sandbox, recipe, config=SMALL, reward=reward,
+                folder=tmp_path / "run")  # fmt: skip
+    count = 8 if recipe == "rl" else 4
+    with pytest.raises(ValueError, match=f"'mine' returned None for {count} of the {count} ") as e:
+        run.wait()
+    assert "guarantees" not in str(e.value)
 
 
 SCRIPT = """
