@@ -25,7 +25,7 @@ from workbench.learning import RFTConfig, RLConfig, TrainConfig, pack, token_mea
 from workbench.learning.batch import split_minibatches
 from workbench.learning.checkpoint import derive_seed
 from workbench.learning.forward import plain_attention
-from workbench.learning.loop import tasks_of_iteration, token_loss
+from workbench.learning.loop import credit_turns, tasks_of_iteration, token_loss
 from workbench.learning.losses import sequence_mean_weights
 from workbench.learning.run import HONEST
 from workbench.learning.update import update
@@ -240,6 +240,31 @@ def test_a_scheme_says_which_turn_learns_what_and_the_log_keeps_it(
             credit = [np.full(len(numbers), np.nan) for numbers in credit]  # dropped
         for said, kept in zip(credit, advantages):
             assert np.array_equal(said, np.broadcast_to(kept, len(said)), equal_nan=True)
+
+
+def nothing_returned(group, rewards, *, scale, ddof):
+    """Scheme with a mistake in it."""
+
+
+def one_an_attempt(group, rewards, *, scale, ddof):
+    """Scheme of numbers that are not arrays."""
+    return [0.5 for _ in group.trajectories]
+
+
+def lists(group, rewards, *, scale, ddof):
+    """Scheme whose numbers are no arrays, and might be."""
+    return [[0.5] * len(t.turns) for t in group.trajectories]
+
+
+@pytest.mark.parametrize("scheme", [nothing_returned, one_an_attempt])
+def test_a_scheme_that_gives_no_number_a_turn_is_told_what_is_expected(by_hand, scheme):
+    attempt = by_hand.trajectory([by_hand.turn([5], [-0.1], [4], 0)] * 2)
+    group = by_hand.group(attempt, attempt)
+    wanted = r"a number a turn, shapes \[\(2,\), \(2,\)\], got (None|\[0.5)"
+    with pytest.raises(ValueError, match=wanted):
+        credit_turns([group], np.array([[0.0, 1.0]]), RLConfig(credit=scheme))
+    (row,) = credit_turns([group], np.array([[0.0, 1.0]]), RLConfig(credit=lists))
+    assert [numbers.tolist() for numbers in row] == [[0.5, 0.5], [0.5, 0.5]]
 
 
 def test_a_scheme_that_finds_nothing_to_teach_changes_nothing(

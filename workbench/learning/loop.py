@@ -148,9 +148,12 @@ def credit_turns(
 ) -> list[list[np.ndarray]]:
     """B lists of G arrays (K,): what the scheme says of each turn; nan = left out, and with
     tied_groups="drop" a group in which no turn has an advantage is: most often all attempts fared
-    alike. Raises ValueError if the scheme gave no turn a number."""
+    alike. Raises ValueError if the scheme returned something else, or gave no turn a number."""
     options = dict(scale=rl.advantage_scale, ddof=rl.advantage_ddof)
-    credit = [rl.credit(group, row, **options) for group, row in zip(groups, rewards)]
+    credit = [
+        numbers_of_turns(group, rl.credit(group, row, **options))
+        for group, row in zip(groups, rewards)
+    ]
     require_credit(credit)
     if rl.tied_groups == "drop":
         credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
@@ -200,6 +203,18 @@ def require_judged(
         "policy is as before this iteration; try sandbox.guarantees(), then "
         "train(..., folder=run.folder, resume=True)"
     )
+
+
+def numbers_of_turns(group: Group, said: Sequence[Sequence[float]]) -> list[np.ndarray]:
+    """What a scheme returned, as G arrays (K,). Raises ValueError if it is not a number a turn."""
+    expected = [(len(t.turns),) for t in group.trajectories]
+    shapes = [np.shape(numbers) for numbers in said] if np.iterable(said) else None
+    if shapes != expected:
+        raise ValueError(
+            f"credit: expected an array for each attempt, a number a turn, shapes {expected}, got "
+            f"{said!r:.80}; return [np.full(len(t.turns), a) ...] where all turns of t have a"
+        )
+    return [np.asarray(numbers, dtype=float) for numbers in said]
 
 
 def require_credit(credit: Sequence[Sequence[np.ndarray]]) -> None:
