@@ -409,6 +409,7 @@ def test_every_task_is_met_once_before_any_is_met_again(tasks):
         (dict(seed=0.5), "seed: expected a whole number from 0 up, got 0.5"),
         (dict(config=RLConfig()), r"config: expected a TrainConfig, got RLConfig.*write TrainConf"),
         (dict(config=replace(SMALL, evaluate_every=1)), "dev: expected tasks"),
+        (dict(config=TrainConfig(rl=RLConfig(iterations=0))), "rl.iterations: expected at least 1"),
         (dict(config=replace(SMALL, rl=RLConfig(group_size=1))), "group_size: expected at least 2"),
     ],
 )

@@ -152,6 +152,12 @@ def resolve(config: TrainConfig, *, lora: bool, tasks: Sequence[Task] = ()) -> T
             f"sampler.temperature: training needs 1.0, got {config.sampler.temperature}; the "
             "ratio compares the policy with itself only at temperature 1"
         )
+    for name in ("iterations", "tasks_per_iteration", "updates_per_iteration"):
+        if getattr(config.rl, name) < 1:
+            raise ValueError(
+                f"rl.{name}: expected at least 1, got {getattr(config.rl, name)}; a run without "
+                'RL is recipe="rft"'
+            )
     if config.rl.group_size < 2:
         raise ValueError(
             f"rl.group_size: expected at least 2, got {config.rl.group_size}; "
