@@ -155,6 +155,10 @@ def test_how_it_is_spoken_to_can_be_chosen(chat_folder, chat_tokenizer):
             dict(lora=LoraConfig(target_modules=["c_attn"])),
             r"expected target_modules of this model, such as \['down_proj'.*c_attn",
         ),
+        (
+            dict(lora=LoraConfig(r=0, target_modules="all-linear")),
+            "lora: expected settings that peft accepts. .*positive integer",
+        ),
         (dict(adapter="there"), "got 'there': no such folder, hence no adapter_config.json"),
         (dict(adapter="."), "got '.': a folder without adapter_config.json"),
         (dict(name_or_folder="tinny"), r"expected a folder that exists, one of \['tiny'\]"),

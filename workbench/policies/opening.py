@@ -238,7 +238,7 @@ def _with_adapters(
             return get_peft_model(model, lora)
         except ValueError as error:
             linear = {n.split(".")[-1] for n, m in model.named_modules() if type(m) is nn.Linear}
-            raise ValueError(
-                f"lora: expected target_modules of this model, such as {sorted(linear)} or "
-                f'"all-linear". {error}'
-            ) from error
+            wanted = "settings that peft accepts"
+            if "not found in the base model" in str(error):
+                wanted = f'target_modules of this model, such as {sorted(linear)} or "all-linear"'
+            raise ValueError(f"lora: expected {wanted}. {error}") from error
