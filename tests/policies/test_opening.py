@@ -172,6 +172,13 @@ def test_what_cannot_be_opened_says_what_to_do(chat_folder, options, why):
         open_policy(**{"name_or_folder": chat_folder(), **options})
 
 
+def test_of_a_run_the_policy_inside_is_named(chat_folder, tmp_path):
+    shutil.copytree(chat_folder(), tmp_path / "policy")
+    (tmp_path / "config.json").write_text('{"schema": 1}')
+    with pytest.raises(ValueError, match=rf"it holds one: open_policy\('{tmp_path}/policy'\)"):
+        open_policy(tmp_path)
+
+
 def test_a_tokenizer_without_padding_asks_for_one(chat_folder):
     folder = chat_folder(pad=None)
     with pytest.raises(ValueError, match="no padding token; name one .*<|endoftext|>"):
