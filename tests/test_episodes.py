@@ -227,6 +227,12 @@ def test_a_rollout_without_attempts_is_refused(sandbox):
         rollout(DicePolicy(), load_tasks("bugfix", split="dev", count=1)[0], sandbox, n=0)
 
 
+def test_a_rollout_is_of_one_task(sandbox):
+    tasks = load_tasks("bugfix", split="dev", count=2)
+    with pytest.raises(ValueError, match=r"task: expected one task, got \[Task\(.*rollout_many"):
+        rollout(DicePolicy(), tasks, sandbox)
+
+
 def test_an_agent_may_say_that_it_has_no_answer(sandbox):
     task = load_tasks("bugfix", split="dev", count=1)[0]
     policy = ScriptedPolicy(["ls", "abstain"])

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.by_hand import TASK
 from workbench import evaluate, load_tasks
 from workbench.evaluation import TaskResult, summarise
 from workbench.policies import ScriptedPolicy
@@ -93,3 +94,27 @@ def test_progress_is_passed_on(sandbox, tasks):
 def test_no_tasks_no_evaluation(sandbox):
     with pytest.raises(ValueError, match="at least one, got none"):
         evaluate(ScriptedPolicy(["ls"]), [], sandbox)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (dict(policy="tiny"), r"policy: expected one that open_policy\(\) opens, got 'tiny'"),
+        (dict(tasks="bugfix"), "tasks: expected a list of tasks, got 'bugfix'; load_tasks"),
+        (dict(tasks=TASK), r"expected a list of tasks, got Task\('by-hand'.*given as \[task\]"),
+        (dict(tasks=()), "tasks: expected at least one"),
+        (dict(sandbox=None), r"sandbox: expected one that open_sandbox\(\) opens, got None"),
+        (dict(seed="0"), "seed: expected a whole number from 0 up, got '0'"),
+        (dict(seed=-1), "seed: expected a whole number from 0 up, got -1"),
+        (dict(seed=None), "seed: expected a whole number from 0 up, got None"),
+    ],
+)
+def test_what_is_given_wrong_is_named(sandbox, tasks, change, why):
+    with pytest.raises(ValueError, match=why):
+        evaluate(**(dict(policy=ScriptedPolicy(["submit"]), tasks=tasks, sandbox=sandbox) | change))
+
+
+def test_a_seed_of_numpy_is_the_same_seed(sandbox, tasks):
+    policy = ScriptedPolicy(["submit"])
+    plain, numpy = (evaluate(policy, tasks[:1], sandbox, seed=s) for s in (3, np.int64(3)))
+    assert type(numpy.seed) is int and repr(numpy) == repr(plain)

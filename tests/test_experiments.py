@@ -73,6 +73,8 @@ local_component.__module__ = "__main__"
     [
         (dict(arms=[Arm("a"), Arm("a")]), "expected different names and seeds"),
         (dict(seeds=[1, 1]), "expected different names and seeds"),
+        (dict(seeds="0"), "seeds: expected a whole number from 0 up, got '0'"),
+        (dict(seeds=[0, -1]), "seeds: expected a whole number from 0 up, got -1"),
         (dict(seeds=[]), "expected arms, seeds and unseen tasks"),
         (dict(unseen=[]), "expected arms, seeds and unseen tasks"),
         (

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.by_hand import TASK, outcomes
 from workbench.records import (
     Action,
     Case,
@@ -141,3 +142,21 @@ def test_a_group_and_its_attempts_print_as_a_line_each():
     assert repr(group) == "Group('bugfix/dev/0', 3 trajectories, 1 solved, 9 tokens)"
     assert in_numbers([group, group]) == "2 groups, 6 trajectories, 2 solved, 18 tokens"
     assert repr(Group("a", "v", (unjudged,))) == "Group('a', 1 trajectory, 3 tokens)"
+
+
+def test_a_task_and_a_verdict_print_as_a_line_without_what_decides():
+    """By hand: the solution, the hidden cases and the tests' words are left out."""
+    task = replace(
+        TASK,
+        statement="fix f\n" + "again and " * 9,
+        hidden=(Case((3,), "secret"), Case((4,), "secret")),
+        reference={"lib.py": "secret"},
+    )
+    short = "fix f" + 5 * " again and" + " ..."  # 59 of at most 60 characters
+    assert repr(task) == f"Task('by-hand', {short!r}, 1 file, 2 hidden cases)"
+    repository = replace(TASK, fail_to_pass=("t.py::secret",), hidden_tests={"t.py": "secret"})
+    assert repr(repository) == "Task('by-hand', 'fix f', 1 file, 1 required test)"
+    assert repr(replace(TASK, test_code="secret")) == "Task('by-hand', 'fix f', 1 file, test code)"
+    judged = Verdict("call", "ok", outcomes("secret", visible_pristine="pp", hidden="pwt"))
+    assert repr(judged) == "Verdict(call, ok, visible_pristine 2 of 2 passed, hidden 1 of 3 passed)"
+    assert repr(Verdict("split", "sandbox_error", ())) == "Verdict(split, sandbox_error)"

@@ -20,6 +20,7 @@ import numpy as np
 
 from workbench.environments import Environment, Step
 from workbench.records import Action, Agent, Group, SamplerSettings, Task, Trajectory, Turn
+from workbench.records.arguments import expect, expect_episode, expect_seed
 
 if TYPE_CHECKING:
     from workbench.policies import Policy, Session
@@ -59,9 +60,8 @@ def rollout(
     max_turns: int | None = None,
 ) -> Group:
     """A group: `n` trajectories of one task. Same arguments and weights, same trajectories.
-
-    Raises ValueError as `rollout_many` does.
-    """
+    Raises ValueError as `rollout_many` does."""
+    expect("task", task, Task, "one task", "a list of them is for episodes.rollout_many")
     return rollout_many(policy, [task], sandbox, n, seed, sampler=sampler, max_turns=max_turns)[0]
 
 
@@ -91,9 +91,11 @@ def rollout_many(
         on_progress: called after every turn of a lane, and once when all is graded.
         stop: asked before every turn of a lane, for instance `threading.Event().is_set`.
     Raises:
-        ValueError: if n or lane_rows < 1.
+        ValueError: if n or lane_rows < 1, or one of the others is not what it should be.
         RolloutStopped: once `stop` returns True.
     """
+    expect_episode(policy, tasks, sandbox)
+    seed = expect_seed("seed", seed)
     if n < 1 or lane_rows < 1:
         raise ValueError(f"n and lane_rows: expected at least 1, got {n} and {lane_rows}")
     limits = dict(max_turns=max_turns, loop_limit=loop_limit, can_abstain=can_abstain)

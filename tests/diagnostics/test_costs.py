@@ -1,5 +1,7 @@
 """Costs: proportion by hand, memory against what torch keeps, prediction against a real run."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from workbench.diagnostics import (
@@ -57,6 +59,11 @@ ROW = {
 }  # fmt: skip
 
 
+def test_the_cost_of_a_recipe_that_is_none_is_not_known():
+    with pytest.raises(ValueError, match=r"recipe: expected one of \['rft', .*got 'ppo'"):
+        estimate_cost(MEASURED, TrainConfig(), "ppo", num_tasks=1)
+
+
 def test_the_first_iterations_of_a_run_say_what_the_rest_will_take():
     measured = calibration_from([ROW, ROW, {"kind": "evaluation", "seconds": {"wall": 9.0}}])
     assert (measured.num_rollouts, measured.tokens, measured.sampled_tokens) == (32, 200.0, 40.0)
@@ -78,7 +85,9 @@ def test_predicted_stands_beside_measured():
         },
         {"kind": "evaluation", "seconds": {"wall": 99.0}},
     ]  # fmt: skip
-    comparison = CostEstimate(10, 1500, 200, 1.1, 0.5, 1.0, 1.0).against(rows)
+    predicted = CostEstimate(10, 1500, 200, 1.1, 0.5, 1.0, 1.0)
+    comparison = predicted.against(rows)
+    assert predicted.against(SimpleNamespace(metrics=rows)) == comparison
     errors = comparison.errors
     assert errors["tokens"] == pytest.approx(0.5) and errors["update_cpu_s"] == pytest.approx(-0.5)
     assert errors["sampling_cpu_s"] == pytest.approx(0.1) and errors["wall_minutes"] == 0.0
@@ -168,6 +177,8 @@ def test_the_memory_of_a_seven_billion_model_by_hand():
     assert four_bit.weights == 0.5625 * 7_615_487_488
     with pytest.raises(ValueError, match="expected one of"):
         gpu_memory(config, dtype="fp4")
+    with pytest.raises(ValueError, match="config: expected a model's configuration, got 'folder'"):
+        gpu_memory("folder")
 
 
 @pytest.mark.slow

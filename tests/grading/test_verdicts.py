@@ -34,6 +34,11 @@ TASK = Task(
 DOUBLE = Task("double", "write f", "f", "lib.py", {}, (), (Case((2,), 4),), {})
 
 
+def test_what_is_no_solution_is_refused(sandbox):
+    with pytest.raises(ValueError, match=r"solution: expected a text or {path: text}, got None"):
+        grade(TASK, None, sandbox)
+
+
 def statuses(verdict, suite):
     return [outcome.status for outcome in verdict.of_suite(suite)]
 

@@ -21,7 +21,8 @@ from workbench.learning.checkpoint import (
     save_checkpoint,
     snapshot,
 )
-from workbench.runlog import LogPosition, load_run
+from workbench.learning.folder import first_difference, open_log
+from workbench.runlog import LogPosition, RunLog, load_run
 
 TOP = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("killed_run.py")
@@ -139,10 +140,12 @@ def test_another_run_is_not_resumed_by_mistake(make_policy, tasks, sandbox, brev
     with pytest.raises(ValueError, match="already holds a run"):
         train(make_policy(), tasks, sandbox, "rl", **settings)
     other = dict(config=replace(config, max_turns=2))
-    with pytest.raises(ValueError, match="'config' differs"):
+    with pytest.raises(ValueError, match=r"but config\.max_turns: stored 1, got 2"):
         train(make_policy(), tasks, sandbox, "rl", **(settings | other), resume=True)
-    with pytest.raises(ValueError, match="'tasks' differs"):
+    with pytest.raises(ValueError, match=r"but tasks\.num: stored 16, got 4"):
         train(make_policy(), tasks[:4], sandbox, "rl", **settings, resume=True)
+    with pytest.raises(ValueError, match=r"expected the run's folder too.*folder=run\.folder"):
+        train(make_policy(), tasks, sandbox, "rl", config=config, reward=brevity, resume=True)
     with pytest.raises(ValueError, match="found none at"):
         train(
             make_policy(),
@@ -152,6 +155,35 @@ def test_another_run_is_not_resumed_by_mistake(make_policy, tasks, sandbox, brev
             **(settings | dict(folder=tmp_path / "nowhere")),
             resume=True,
         )
+
+
+def test_a_folder_of_other_files_stays_as_it_is(make_policy, tasks, sandbox, tmp_path):
+    (tmp_path / "page.md").write_text("mine")
+    with pytest.raises(ValueError, match=r"expected a new one, but .* holds page\.md and no run"):
+        train(make_policy(), tasks, sandbox, "rl", folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.md"]
+
+
+def test_a_run_begins_where_one_was_killed_before_its_settings_were_written(tmp_path):
+    RunLog.create(tmp_path, {})
+    (tmp_path / "config.json").unlink()
+    assert open_log(tmp_path, {"seed": 3}, resume=False) and load_run(tmp_path).config["seed"] == 3
+
+
+@pytest.mark.parametrize(
+    ("stored", "got", "where"),
+    [
+        ({"rl": {"lr": 1, "iterations": 2}}, {"rl": {"lr": 1, "iterations": 3}},
+         "x.rl.iterations: stored 2, got 3"),
+        ([{"name": "a"}, {"weight": 1.0}], [{"name": "a"}, {"weight": 0.5}],
+         "x.1.weight: stored 1.0, got 0.5"),
+        ([1], [1, 2], "x.1: stored 'nothing', got 2"),
+        ({"a": None}, {}, "x.a: stored None, got 'nothing'"),
+        ("long" * 99, {"a": 1}, f"x: stored {('long' * 99)!r:.200}, got {{'a': 1}}"),
+    ],
+)  # fmt: skip
+def test_what_differs_first_is_named(stored, got, where):
+    assert first_difference("x", stored, got) == where
 
 
 def test_settings_that_json_writes_differently_are_still_the_same_run(

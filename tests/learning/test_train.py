@@ -25,12 +25,12 @@ from workbench.learning import RFTConfig, RLConfig, TrainConfig, pack, token_mea
 from workbench.learning.batch import split_minibatches
 from workbench.learning.checkpoint import derive_seed
 from workbench.learning.forward import plain_attention
-from workbench.learning.loop import tasks_of_iteration, token_loss
+from workbench.learning.loop import credit_turns, tasks_of_iteration, token_loss
 from workbench.learning.losses import sequence_mean_weights
 from workbench.learning.run import HONEST
 from workbench.learning.update import update
 from workbench.policies import ScriptedPolicy
-from workbench.rewards import RewardDesign
+from workbench.rewards import RewardDesign, all_pass
 from workbench.runlog import load_run
 from workbench.sandbox import CallResult, CaseResult
 
@@ -242,6 +242,31 @@ def test_a_scheme_says_which_turn_learns_what_and_the_log_keeps_it(
             assert np.array_equal(said, np.broadcast_to(kept, len(said)), equal_nan=True)
 
 
+def nothing_returned(group, rewards, *, scale, ddof):
+    """Scheme with a mistake in it."""
+
+
+def one_an_attempt(group, rewards, *, scale, ddof):
+    """Scheme of numbers that are not arrays."""
+    return [0.5 for _ in group.trajectories]
+
+
+def lists(group, rewards, *, scale, ddof):
+    """Scheme whose numbers are no arrays, and might be."""
+    return [[0.5] * len(t.turns) for t in group.trajectories]
+
+
+@pytest.mark.parametrize("scheme", [nothing_returned, one_an_attempt])
+def test_a_scheme_that_gives_no_number_a_turn_is_told_what_is_expected(by_hand, scheme):
+    attempt = by_hand.trajectory([by_hand.turn([5], [-0.1], [4], 0)] * 2)
+    group = by_hand.group(attempt, attempt)
+    wanted = r"a number a turn, shapes \[\(2,\), \(2,\)\], got (None|\[0.5)"
+    with pytest.raises(ValueError, match=wanted):
+        credit_turns([group], np.array([[0.0, 1.0]]), RLConfig(credit=scheme))
+    (row,) = credit_turns([group], np.array([[0.0, 1.0]]), RLConfig(credit=lists))
+    assert [numbers.tolist() for numbers in row] == [[0.5, 0.5], [0.5, 0.5]]
+
+
 def test_a_scheme_that_finds_nothing_to_teach_changes_nothing(
     make_policy, tasks, sandbox, brevity, tmp_path
 ):
@@ -372,7 +397,19 @@ def test_every_task_is_met_once_before_any_is_met_again(tasks):
         (dict(recipe="dpo"), "recipe: expected one of"),
         (dict(tasks=[]), "tasks: expected at least one"),
         (dict(policy=ScriptedPolicy(["submit"])), "policy: expected one with weights"),
+        (dict(policy="tiny"), "policy: expected one with weights"),
+        (dict(tasks="bugfix"), "tasks: expected a list of tasks, got 'bugfix'; load_tasks"),
+        (dict(dev="bugfix"), "dev: expected a list of tasks, got 'bugfix'; load_tasks"),
+        (dict(sandbox=None), r"sandbox: expected one that open_sandbox\(\) opens, got None"),
+        (dict(reward=all_equal), r"reward: expected a RewardDesign, got <function all_equal.*=\("),
+        (dict(reward=all_pass("hidden")), r"reward: expected a RewardDesign, got all_pass\('hidd"),
+        (dict(seed="0"), "seed: expected a whole number from 0 up, got '0'"),
+        (dict(seed=-1), "seed: expected a whole number from 0 up, got -1"),
+        (dict(seed=None), "seed: expected a whole number from 0 up, got None"),
+        (dict(seed=0.5), "seed: expected a whole number from 0 up, got 0.5"),
+        (dict(config=RLConfig()), r"config: expected a TrainConfig, got RLConfig.*write TrainConf"),
         (dict(config=replace(SMALL, evaluate_every=1)), "dev: expected tasks"),
+        (dict(config=TrainConfig(rl=RLConfig(iterations=0))), "rl.iterations: expected at least 1"),
         (dict(config=replace(SMALL, rl=RLConfig(group_size=1))), "group_size: expected at least 2"),
     ],
 )
@@ -401,13 +438,31 @@ def test_when_nothing_can_be_judged_the_run_fails_and_loses_nothing(
         )  # fmt: skip
         run = train(policy, tasks, sandbox, recipe, config=SMALL, reward=HONEST,
                     folder=tmp_path / "run")  # fmt: skip
-        with pytest.raises(RuntimeError, match="not one of .* could be judged.*sandbox_error"):
+        with pytest.raises(RuntimeError, match="not one of .*sandbox_error.*folder="):
             run.wait()
     assert run.state == "failed" and policy.version == before
     assert load_run(tmp_path / "run").metrics == []
     again = train(policy, tasks, sandbox, recipe, config=SMALL, reward=HONEST,
                   folder=tmp_path / "run", resume=True)  # fmt: skip
     assert again.wait().state == "finished"
+
+
+def forgets_to_return(trajectory, task):
+    """Component with another mistake in it."""
+    trajectory.num_action_tokens  # noqa: B018
+
+
+@pytest.mark.parametrize("recipe", ["rft", "rl"])
+def test_a_component_that_returns_nothing_is_named_and_the_sandbox_is_not_blamed(
+    recipe, make_policy, tasks, sandbox, tmp_path
+):
+    reward = RewardDesign(same=(all_equal, 1.0), mine=(forgets_to_return, 1.0))
+    run = train(make_policy(), tasks, sandbox, recipe, config=SMALL, reward=reward,
+                folder=tmp_path / "run")  # fmt: skip
+    count = 8 if recipe == "rl" else 4
+    with pytest.raises(ValueError, match=f"'mine' returned None for {count} of the {count} ") as e:
+        run.wait()
+    assert "guarantees" not in str(e.value)
 
 
 SCRIPT = """

@@ -71,6 +71,8 @@ def test_what_the_attempts_earned_may_be_given(group):
 def test_credit_that_does_not_fit_is_refused_by_name(group):
     with pytest.raises(ValueError, match=r"credit of 'mine'.*\[\(3,\), \(2,\)\], got \[\(2,\)"):
         credit_columns(group, {"mine": [np.zeros(2), np.zeros(2)]})
+    with pytest.raises(ValueError, match="credit: expected {name of a scheme: .*such as {'broadc"):
+        credit_columns(group, [np.zeros(3), np.zeros(2)])
     with pytest.raises(ValueError, match="rename that scheme"):
         credit_columns(group, {"truth": [np.zeros(3), np.zeros(2)]})
     with pytest.raises(ValueError, match="expected at least one scheme or a truth"):

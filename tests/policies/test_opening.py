@@ -64,6 +64,8 @@ def test_the_tiny_policy_goes_through_the_same_door():
     policy = open_policy("tiny")
     assert policy.chat is None and policy.model.dtype == torch.float32
     assert policy.model.device.type == "cpu" and policy.tokenizer.pad_token == "<|pad|>"
+    # as its card says
+    assert repr(policy) == "CausalLMPolicy(llama, 820,352 weights, 820,352 of them trained)"
 
 
 def test_adapters_are_stored_alone_and_found_again(chat_folder, tmp_path):
@@ -153,6 +155,10 @@ def test_how_it_is_spoken_to_can_be_chosen(chat_folder, chat_tokenizer):
             dict(lora=LoraConfig(target_modules=["c_attn"])),
             r"expected target_modules of this model, such as \['down_proj'.*c_attn",
         ),
+        (
+            dict(lora=LoraConfig(r=0, target_modules="all-linear")),
+            "lora: expected settings that peft accepts. .*positive integer",
+        ),
         (dict(adapter="there"), "got 'there': no such folder, hence no adapter_config.json"),
         (dict(adapter="."), "got '.': a folder without adapter_config.json"),
         (dict(name_or_folder="tinny"), r"expected a folder that exists, one of \['tiny'\]"),
@@ -164,6 +170,13 @@ def test_what_cannot_be_opened_says_what_to_do(chat_folder, options, why):
         pytest.skip("there is a GPU")
     with pytest.raises(ValueError, match=why):
         open_policy(**{"name_or_folder": chat_folder(), **options})
+
+
+def test_of_a_run_the_policy_inside_is_named(chat_folder, tmp_path):
+    shutil.copytree(chat_folder(), tmp_path / "policy")
+    (tmp_path / "config.json").write_text('{"schema": 1}')
+    with pytest.raises(ValueError, match=rf"it holds one: open_policy\('{tmp_path}/policy'\)"):
+        open_policy(tmp_path)
 
 
 def test_a_tokenizer_without_padding_asks_for_one(chat_folder):

@@ -78,7 +78,7 @@ class CostEstimate:
         return CostEstimate(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
 
     def against(self, rows: Iterable[Mapping[str, Any]]) -> Comparison:
-        """This prediction beside what a run's metrics say it took (`run.metrics`)."""
+        """This prediction beside what a run's metrics say it took (`run.metrics`, or the run)."""
         return Comparison(self, measured_cost(rows))
 
     def __repr__(self) -> str:
@@ -165,7 +165,7 @@ def calibrate(
 def calibration_from(rows: Iterable[Mapping[str, Any]]) -> Calibration:
     """The same averages from the RL iterations that a run has logged so far (`run.metrics`): what
     the first few cost says what the rest will. Raises ValueError if there is none."""
-    rows = [row for row in rows if row["kind"] == "iteration" and row["stage"] == "rl"]
+    rows = [row for row in _rows(rows, "iteration") if row["stage"] == "rl"]
     if not rows:
         raise ValueError("rows: expected at least one RL iteration, got none")
     spent, groups = measured_cost(rows), sum(row["num_groups"] for row in rows)
@@ -241,12 +241,14 @@ def estimate_cost(
 
     Args:
         num_tasks: tasks that are trained on (fewer than config.rft.num_tasks shorten RFT).
+    Raises:
+        ValueError: a recipe that is none.
     """
     from workbench.learning import TrainConfig
-    from workbench.learning.run import STAGES
+    from workbench.learning.run import stages_of
 
     config = config or TrainConfig()
-    stages = STAGES[recipe]
+    stages = stages_of(recipe)
     total = CostEstimate(0, 0, 0, 0, 0, 0, 0)
     if "rft" in stages:
         rollouts = min(num_tasks, config.rft.num_tasks) * config.rft.group_size
@@ -272,9 +274,14 @@ def _cost(calibration: Calibration, rollouts: float, learned: float) -> CostEsti
     )
 
 
+def _rows(rows: Iterable[Mapping[str, Any]], *kinds: str) -> list[Mapping[str, Any]]:
+    """The rows of these kinds; of a run those of its metrics."""
+    return [row for row in getattr(rows, "metrics", rows) if row["kind"] in kinds]
+
+
 def measured_cost(rows: Iterable[Mapping[str, Any]]) -> CostEstimate:
     """What a run's metrics say it took."""
-    rows = [row for row in rows if row["kind"] in ("iteration", "fine_tuning")]
+    rows = _rows(rows, "iteration", "fine_tuning")
 
     def total(name: str) -> float:
         return sum(row.get(name, 0) for row in rows)

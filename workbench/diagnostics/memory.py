@@ -79,8 +79,13 @@ def gpu_memory(
         context: tokens of a sequence, prompt and completion.
         checkpointing: gradient checkpointing, TRL's default.
     Raises:
-        ValueError: an unknown dtype.
+        ValueError: an unknown dtype, or no configuration.
     """
+    if not hasattr(config, "hidden_size"):
+        raise ValueError(
+            f"config: expected a model's configuration, got {config!r:.80}; "
+            "AutoConfig.from_pretrained(...) reads one, policy.model.config is one"
+        )
     for name in (dtype, compute_dtype):
         if name not in BYTES:
             raise ValueError(f"dtype: expected one of {sorted(BYTES)}, got {name!r}")

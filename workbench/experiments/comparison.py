@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.experiments.jobs import Arm, ComparisonProgress, Job, prepare, read_result, run_all
 from workbench.records import Task
+from workbench.records.arguments import expect_seed
 from workbench.stats import Interval, mean_interval, paired_difference
 
 
@@ -97,10 +98,11 @@ def compare(
         workers: processes at a time; None = one a CPU.
         on_progress: called about twice a second.
     Raises:
-        ValueError: names that are not unique, a reward that another process can't import, or a
-            folder with other runs under the same names.
+        ValueError: seeds that are none, names that are not unique, a reward that another process
+            can't import, or a folder with other runs under the same names.
         RuntimeError: a run failed; says where its output is. The other runs are ended.
     """
+    seeds = [expect_seed("seeds", seed) for seed in seeds]
     jobs = [
         _job(arm, seed, tuple(tasks), tuple(unseen), greedy, Path(folder))
         for seed in seeds

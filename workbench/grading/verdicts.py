@@ -40,6 +40,7 @@ from workbench.records import (
     VerdictMode,
     VerdictStatus,
 )
+from workbench.records.arguments import expect
 from workbench.sandbox import CallResult, CaseResult, Sandbox
 from workbench.tasks.swebench import solution_patch
 from workbench.workspaces import PatchError
@@ -62,9 +63,11 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
         `test_code` that needs what its process cannot have (see `run_split`); an outcome says why.
         A solution whose files cannot be (a path outside the workspace, say) is a compile error.
     Raises:
-        ValueError: if a case's arguments are not plain data, or there is `exploit_code` and no
-            function to attack.
+        ValueError: if the solution is neither text nor files, a case's arguments are not plain
+            data, or there is `exploit_code` and no function to attack.
     """
+    kinds = str, Mapping
+    expect("solution", solution, kinds, "a text or {path: text}", "see task.reference for one")
     if is_in_image(task) and isinstance(solution, str):
         return judge_in_image(task, solution, GRADER)
     try:

@@ -21,6 +21,7 @@ from workbench.credit import broadcast
 from workbench.environments import default_turns
 from workbench.learning import losses
 from workbench.records import Group, SamplerSettings, Task
+from workbench.records.arguments import expect
 
 LR_FULL = {"rft": 5e-4, "rl": 3e-4}
 """Measured learning rates when every weight is trained; RL at 6e-4 plateaus early."""
@@ -144,11 +145,19 @@ def resolve(config: TrainConfig, *, lora: bool, tasks: Sequence[Task] = ()) -> T
 
     Raises ValueError for settings under which the update would be wrong.
     """
+    how = "write TrainConfig(rl=RLConfig(...)), or rft=RFTConfig(...)"
+    expect("config", config, TrainConfig, "a TrainConfig", how)
     if config.sampler.temperature != 1.0:
         raise ValueError(
             f"sampler.temperature: training needs 1.0, got {config.sampler.temperature}; the "
             "ratio compares the policy with itself only at temperature 1"
         )
+    for name in ("iterations", "tasks_per_iteration", "updates_per_iteration"):
+        if getattr(config.rl, name) < 1:
+            raise ValueError(
+                f"rl.{name}: expected at least 1, got {getattr(config.rl, name)}; a run without "
+                'RL is recipe="rft"'
+            )
     if config.rl.group_size < 2:
         raise ValueError(
             f"rl.group_size: expected at least 2, got {config.rl.group_size}; "

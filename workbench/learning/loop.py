@@ -28,7 +28,7 @@ from workbench.learning.journal import Journal
 from workbench.learning.optimiser import make_optimiser, set_learning_rate
 from workbench.learning.rows import IterationRow, Stopwatch, rollout_stats
 from workbench.learning.update import update
-from workbench.records import Group, Task
+from workbench.records import UNSCORABLE, Group, RewardBreakdown, Task
 from workbench.rewards import RewardDesign, totals
 from workbench.runlog import StoredIteration
 
@@ -48,8 +48,8 @@ def improve_by_rl(
 ) -> None:
     """Run RL iterations from where `journal` says the run is to `config.rl.iterations`.
 
-    Raises StopRequested if the run is stopped, RuntimeError if nothing could be judged; the policy
-    is then as after the last whole iteration.
+    Raises StopRequested if the run is stopped, as `require_judged` if nothing could be judged; the
+    policy is then as after the last whole iteration.
     """
     rl = config.rl
     evidence = rl.evidence.fresh() if hasattr(rl.evidence, "fresh") else rl.evidence
@@ -89,7 +89,7 @@ def improve_by_rl(
             # 2. Score: the tests have run, now the design says what the results are worth.
             breakdowns = reward.score_groups(groups, chosen)
             rewards = totals(breakdowns)  # (B, G); nan = could not be judged, left out
-            require_judged(groups, rewards)
+            require_judged(groups, breakdowns)
 
             # 3. Credit: each attempt against the others at its task, a number a turn.
             credit = credit_turns(groups, rewards, rl)  # B lists of G arrays (K,); nan = left out
@@ -148,9 +148,12 @@ def credit_turns(
 ) -> list[list[np.ndarray]]:
     """B lists of G arrays (K,): what the scheme says of each turn; nan = left out, and with
     tied_groups="drop" a group in which no turn has an advantage is: most often all attempts fared
-    alike. Raises ValueError if the scheme gave no turn a number."""
+    alike. Raises ValueError if the scheme returned something else, or gave no turn a number."""
     options = dict(scale=rl.advantage_scale, ddof=rl.advantage_ddof)
-    credit = [rl.credit(group, row, **options) for group, row in zip(groups, rewards)]
+    credit = [
+        numbers_of_turns(group, rl.credit(group, row, **options))
+        for group, row in zip(groups, rewards)
+    ]
     require_credit(credit)
     if rl.tied_groups == "drop":
         credit = [row if teaches(row) else [np.nan * c for c in row] for row in credit]
@@ -169,17 +172,49 @@ def as_logged(credit: np.ndarray) -> float | tuple[float, ...]:
     return numbers[0] if alike else tuple(numbers)
 
 
-def require_judged(groups: Sequence[Group], rewards: np.ndarray) -> None:
-    """Raise RuntimeError if not one attempt could be judged: nothing can be learned from that,
-    and the fault is ours. One verdict among many is only left out and counted."""
-    if np.isnan(rewards).all():
-        verdicts = [t.verdict for group in groups for t in group.trajectories]
-        found = Counter(verdict.status for verdict in verdicts).most_common(1)[0][0]
-        raise RuntimeError(
-            f"expected rewards, got none: not one of {len(verdicts)} attempts could be judged "
-            f"(most verdicts: {found!r}, sandbox {verdicts[0].sandbox!r}). The policy is as before "
-            "this iteration; try sandbox.guarantees(), then train(..., resume=True)"
+def require_judged(
+    groups: Sequence[Group], breakdowns: Sequence[Sequence[RewardBreakdown]]
+) -> None:
+    """Raise if not one attempt could be judged: nothing can be learned from that. ValueError where
+    a component said nothing of what ran well, RuntimeError where the fault is ours. One attempt
+    among many is only left out and counted."""
+    attempts = [t for group in groups for t in group.trajectories]
+    scored = [breakdown for row in breakdowns for breakdown in row]
+    if any(breakdown.total is not None for breakdown in scored):
+        return
+    ran = [t.verdict.status not in UNSCORABLE and t.stop_reason != "abort" for t in attempts]
+    silent = Counter(
+        part.name
+        for breakdown, well in zip(scored, ran)
+        for part in breakdown.parts
+        if well and part.raw is None and not part.gated
+    )
+    none_of = f"expected rewards, got none: not one of {len(attempts)} attempts could be judged"
+    if silent:
+        name, count = silent.most_common(1)[0]
+        raise ValueError(
+            f"{none_of}. The component {name!r} returned None for {count} of the {sum(ran)} that "
+            "ran to their end; does its function `return` a number? A mended one is another "
+            "reward: train again in a new folder"
         )
+    found = Counter(t.verdict.status for t in attempts).most_common(1)[0][0]
+    raise RuntimeError(
+        f"{none_of} (most verdicts: {found!r}, sandbox {attempts[0].verdict.sandbox!r}). The "
+        "policy is as before this iteration; try sandbox.guarantees(), then "
+        "train(..., folder=run.folder, resume=True)"
+    )
+
+
+def numbers_of_turns(group: Group, said: Sequence[Sequence[float]]) -> list[np.ndarray]:
+    """What a scheme returned, as G arrays (K,). Raises ValueError if it is not a number a turn."""
+    expected = [(len(t.turns),) for t in group.trajectories]
+    shapes = [np.shape(numbers) for numbers in said] if np.iterable(said) else None
+    if shapes != expected:
+        raise ValueError(
+            f"credit: expected an array for each attempt, a number a turn, shapes {expected}, got "
+            f"{said!r:.80}; return [np.full(len(t.turns), a) ...] where all turns of t have a"
+        )
+    return [np.asarray(numbers, dtype=float) for numbers in said]
 
 
 def require_credit(credit: Sequence[Sequence[np.ndarray]]) -> None:

@@ -64,8 +64,8 @@ def improve_by_rft(
 ) -> None:
     """Sample what `journal` says is still missing, select, and fine-tune.
 
-    Raises StopRequested if the run is stopped, RuntimeError if nothing could be judged; the policy
-    is then as before the fine-tuning.
+    Raises StopRequested if the run is stopped, as `require_judged` if nothing could be judged; the
+    policy is then as before the fine-tuning.
     """
     rft = config.rft
     chosen = tasks_of_rft(tasks, rft.num_tasks, seed)
@@ -170,7 +170,7 @@ def _sample(
         )
     breakdowns = reward.score_groups(groups, tasks)
     rewards = totals(breakdowns)
-    require_judged(groups, rewards)
+    require_judged(groups, breakdowns)
     solved = totals(SOLVED.score_groups(groups, tasks))
     rollouts = rollout_stats(groups, rewards, solved, num_tied=int(tied(rewards).sum()))
     row = IterationRow("rft", iteration, num_iterations, version, rollouts, watch.seconds())

@@ -18,17 +18,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.evaluation import evaluate
 from workbench.learning.checkpoint import Place, derive_seed
 from workbench.learning.config import TrainConfig, resolve
+from workbench.learning.folder import open_log
 from workbench.learning.forward import plain_attention
 from workbench.learning.journal import Journal
 from workbench.learning.loop import improve_by_rl
 from workbench.learning.progress import Progress, progress_of
-from workbench.learning.provenance import RESUME_NEEDS, describe_run
+from workbench.learning.provenance import describe_run
 from workbench.learning.rft import improve_by_rft
 from workbench.learning.rows import evaluation_row
 from workbench.learning.update import StopRequested
 from workbench.records import Task
+from workbench.records.arguments import expect_episode, expect_seed, expect_tasks
 from workbench.rewards import RewardDesign, all_pass, tampered
-from workbench.runlog import RunLog, as_stored, load_run, new_folder
+from workbench.rewards.design import expect_design
+from workbench.runlog import new_folder
 
 if TYPE_CHECKING:
     from workbench.policies import CausalLMPolicy
@@ -44,6 +47,13 @@ STAGES: dict[str, tuple[str, ...]] = {
     "rft_then_rl": ("rft", "rl"),
 }
 """Stages of each recipe, in order."""
+
+
+def stages_of(recipe: Recipe) -> tuple[str, ...]:
+    """Its entry of STAGES. Raises ValueError for a recipe that is none."""
+    if recipe not in STAGES:
+        raise ValueError(f"recipe: expected one of {sorted(STAGES)}, got {recipe!r}")
+    return STAGES[recipe]
 
 
 @dataclass(frozen=True)
@@ -184,19 +194,17 @@ def train(
         dev: unseen tasks for `config.evaluate_every`.
         on_metrics: called in the training thread with each new row.
     Raises:
-        ValueError: settings that cannot work; a folder that holds another run.
+        ValueError: settings that cannot work; a folder that holds anything else.
     """
-    _check(policy, tasks, recipe, dev, config, resume)
+    _check(policy, tasks, sandbox, recipe, reward, dev)
+    seed = expect_seed("seed", seed)
     lora = any(not p.requires_grad for p in policy.model.parameters())
     config = resolve(config, lora=lora, tasks=tasks)
+    _check_settings(config, dev, folder, resume)
     described = describe_run(policy, tasks, sandbox, recipe, config, reward, seed, dev)
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{recipe}-seed{seed}"
     folder = Path(folder) if folder else new_folder(name)
-    if resume:
-        _check_same_run(folder, described)
-        log = RunLog(folder)
-    else:
-        log = RunLog.create(folder, described)
+    log = open_log(folder, described, resume=resume)
 
     def evaluate_now(stage: str, iteration: int) -> dict[str, Any]:
         start = time.perf_counter()
@@ -251,15 +259,22 @@ def _run_stages(recipe: Recipe, arguments: tuple) -> TrainResult:
     return TrainResult(policy, folder, "finished")
 
 
-def _check(policy, tasks, recipe, dev, config: TrainConfig, resume: bool) -> None:
+def _check(policy, tasks, sandbox, recipe, reward, dev) -> None:
     if not hasattr(policy, "model"):
         raise ValueError(
             f"policy: expected one with weights, from open_policy, got {type(policy).__name__}"
         )
-    if recipe not in STAGES:
-        raise ValueError(f"recipe: expected one of {sorted(STAGES)}, got {recipe!r}")
+    stages_of(recipe)
+    expect_episode(policy, tasks, sandbox)
+    expect_tasks("dev", dev)
+    expect_design("reward", reward)
     if not tasks:
         raise ValueError("tasks: expected at least one, got none")
+
+
+def _check_settings(config: TrainConfig, dev, folder, resume: bool) -> None:
+    if resume and folder is None:
+        raise ValueError("resume: expected the run's folder too, got none; give folder=run.folder")
     if resume and hasattr(config.rl.evidence, "fresh"):
         raise ValueError(
             f"resume: expected a run that its checkpoints hold whole, got {config.rl.evidence}, "
@@ -270,23 +285,3 @@ def _check(policy, tasks, recipe, dev, config: TrainConfig, resume: bool) -> Non
             f"dev: expected tasks to evaluate on, because config.evaluate_every is "
             f"{config.evaluate_every}, got none; pass dev=load_tasks(..., split='dev')"
         )
-
-
-def _check_same_run(folder: Path, described: dict[str, Any]) -> None:
-    """Raise ValueError unless the run in `folder` was started with these settings."""
-    stored, described = load_run(folder).config, as_stored(described)
-    described = described | {"config": described["config"] | {"update_threads": None}}
-    stored = stored | {"config": stored["config"] | {"update_threads": None}}  # changes nothing
-    frozen = [("policy", "frozen_hash"), ("machine", "torch_threads")]
-    for name in RESUME_NEEDS:
-        if stored[name] != described[name]:
-            raise ValueError(
-                f"resume: expected the settings the run in {folder} was started with, but "
-                f"{name!r} differs: stored {stored[name]!r:.200}, got {described[name]!r:.200}"
-            )
-    for group, name in frozen:
-        if stored[group][name] != described[group][name]:
-            raise ValueError(
-                f"resume: {group} {name}: expected {stored[group][name]!r} as when the run in "
-                f"{folder} was started, got {described[group][name]!r}; the numbers would differ"
-            )

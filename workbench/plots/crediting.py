@@ -21,6 +21,7 @@ from workbench.credit import (
 )
 from workbench.plots.ranking import nice
 from workbench.records import Group, Trajectory, TurnValue
+from workbench.records.arguments import expect
 from workbench.rewards import all_pass
 
 TRUTH = "truth"
@@ -68,9 +69,11 @@ def credit_columns(
         rewards: (G,) what the attempts earned, for the last turn's true credit; None = 1.0 where
             the attempt was handed in and passed its hidden tests.
     Raises:
-        ValueError: for shapes that do not fit the group, a scheme that is called "truth", or values
-            for the truth that a model guessed.
+        ValueError: for schemes without names, shapes that do not fit the group, a scheme that is
+            called "truth", or values for the truth that a model guessed.
     """
+    wanted = "{name of a scheme: what it returned}"
+    expect("credit", credit, Mapping, wanted, "such as {'broadcast': broadcast(group, rewards)}")
     if TRUTH in credit:
         raise ValueError(f"credit: {TRUTH!r} is the name of the ground truth; rename that scheme")
     columns, true = [], None

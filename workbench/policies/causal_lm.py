@@ -130,6 +130,12 @@ class CausalLMPolicy:
             self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
+    def __repr__(self) -> str:
+        sizes = [(p.numel(), p.requires_grad) for p in self.model.parameters()]
+        trained = sum(size for size, is_trained in sizes if is_trained)
+        kind, size = self.model.config.model_type, sum(size for size, _ in sizes)
+        return f"CausalLMPolicy({kind}, {size:,} weights, {trained:,} of them trained)"
+
     def _encode(self, text: str, first: bool) -> list[int]:
         if self.chat is not None:
             return self.chat.encode(text, first)

@@ -166,14 +166,17 @@ def _from_pretrained(kind: Any, source: str, revision: str | None, **options: An
         with no_progress_bar():
             return kind.from_pretrained(source, revision=revision, **options)
     except (OSError, ValueError) as error:
-        what_to_do = (
-            "; expected a folder with a model and its tokenizer, as policy.save writes it"
-            if Path(source).is_dir()
-            else "; there is no folder of that name here, and without a network a Hub id must have "
-            f"been downloaded before (`hf download {source}`)"
-        )
+        if (inside := Path(source) / "policy").is_dir():
+            what_to_do = f"it holds one: open_policy({str(inside)!r})"
+        elif Path(source).is_dir():
+            what_to_do = "expected a folder with a model and its tokenizer, see policy.save"
+        else:
+            what_to_do = (
+                "there is no folder of that name here, and without a network a Hub id must have "
+                f"been downloaded before (`hf download {source}`)"
+            )
         raise ValueError(
-            f"{source}: could not be opened as a policy{what_to_do}. {error}"
+            f"{source}: could not be opened as a policy; {what_to_do}. {error}"
         ) from error
 
 
@@ -238,7 +241,7 @@ def _with_adapters(
             return get_peft_model(model, lora)
         except ValueError as error:
             linear = {n.split(".")[-1] for n, m in model.named_modules() if type(m) is nn.Linear}
-            raise ValueError(
-                f"lora: expected target_modules of this model, such as {sorted(linear)} or "
-                f'"all-linear". {error}'
-            ) from error
+            wanted = "settings that peft accepts"
+            if "not found in the base model" in str(error):
+                wanted = f'target_modules of this model, such as {sorted(linear)} or "all-linear"'
+            raise ValueError(f"lora: expected {wanted}. {error}") from error

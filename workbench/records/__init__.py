@@ -1,9 +1,9 @@
 """What flows through the workbench: frozen records, JSON in and out.
 
 Stage: all of them. `tasks` go in; `attempts` and their `verdicts` come out, in `groups`, and are
-paid `rewards`; `json_form` stores any of them. Every other room imports this one and this one
-imports only `encoding`, so a stored run can be read without torch. Left out: anything computed
-from these records (rewards, advantages, plots).
+paid `rewards`; `json_form` stores any of them, `arguments` checks what a caller gave. Every other
+room imports this one and this one imports only `encoding`, so a stored run can be read without
+torch. Left out: anything computed from these records (rewards, advantages, plots).
 """
 
 from workbench.records.attempts import (

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from workbench.records.attempts import counted
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,14 @@ class Task:
     def is_repository(self) -> bool:
         """True if pytest tests decide (mode "shared"), not cases."""
         return bool(self.required)
+
+    def __repr__(self) -> str:  # the whole of it fills many screens and holds the solution
+        asked = textwrap.shorten(self.statement, 60, placeholder=" ...")
+        decide = {"hidden case": len(self.hidden), "required test": len(self.required)}
+        words = [counted(len(self.files), "file")]
+        words += [counted(number, what) for what, number in decide.items() if number]
+        words += ["test code"] * bool(self.test_code)
+        return f"Task({self.task_id!r}, {asked!r}, {', '.join(words)})"
 
 
 def files_hash(files: Mapping[str, str]) -> str:

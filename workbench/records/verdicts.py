@@ -66,6 +66,12 @@ class Verdict:
             )
         return found
 
+    def __repr__(self) -> str:  # `outcomes` fill a screen
+        suites = dict.fromkeys(o.suite for o in self.outcomes)
+        passed = {suite: [o.status == "passed" for o in self.of_suite(suite)] for suite in suites}
+        words = [f"{suite} {sum(said)} of {len(said)} passed" for suite, said in passed.items()]
+        return f"Verdict({', '.join([self.mode, self.status, *words])})"
+
 
 @dataclass(frozen=True)
 class Finding:

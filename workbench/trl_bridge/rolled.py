@@ -55,11 +55,11 @@ class Rolled:
 def credited(
     groups: Sequence[Group], tasks: Sequence[Task], design: RewardDesign, rl: RLConfig
 ) -> tuple[tuple[tuple[RewardBreakdown, ...], ...], tuple[tuple[np.ndarray, ...], ...]]:
-    """(rewards, credit) of the groups, a row a group. Raises RuntimeError if nothing could be
-    judged, ValueError if the scheme gave no turn a number."""
+    """(rewards, credit) of the groups, a row a group. Raises as `require_judged` if nothing
+    could be judged, ValueError if the scheme gave no turn a number."""
     breakdowns = design.score_groups(groups, tasks)
     rewards = totals(breakdowns)
-    require_judged(groups, rewards)
+    require_judged(groups, breakdowns)
     credit = credit_turns(groups, rewards, rl)
     return tuple(map(tuple, breakdowns)), tuple(map(tuple, credit))
 

@@ -1,0 +1,50 @@
+"""What a caller gave: checked where it comes in, before anything is sampled or written.
+
+Stage: at every door (`train`, `evaluate`, `rollout`, `grade`, `compare`). Left out: what only one
+door can know to be wrong.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from workbench.records.tasks import Task
+
+
+def expect(
+    name: str, value: object, kind: type | tuple[type, ...], wanted: str, what_to_do: str
+) -> None:
+    """Raises ValueError unless `value`, given as the argument `name`, is of that kind."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name}: expected {wanted}, got {value!r:.80}; {what_to_do}")
+
+
+def expect_tasks(name: str, value: object) -> None:
+    """Raises ValueError unless `value`, given as the argument `name`, is a sequence of tasks."""
+    are_tasks = isinstance(value, Sequence) and all(isinstance(task, Task) for task in value)
+    if not are_tasks:
+        raise ValueError(
+            f"{name}: expected a list of tasks, got {value!r:.80}; load_tasks returns one, and a "
+            "task alone is given as [task]"
+        )
+
+
+def expect_seed(name: str, value: object) -> int:
+    """The seed as an int. Raises ValueError unless it is a whole number from 0 up."""
+    try:
+        seed = operator.index(value)
+    except TypeError:
+        seed = -1
+    if seed < 0:
+        raise ValueError(f"{name}: expected a whole number from 0 up, got {value!r:.80}")
+    return seed
+
+
+def expect_episode(policy: object, tasks: object, sandbox: object) -> None:
+    """Raises ValueError unless episodes can be played with these."""
+    given = ("policy", policy, "version"), ("sandbox", sandbox, "workers")
+    for name, value, attribute in given:  # not by class: any that keeps the protocol will do
+        if not hasattr(value, attribute):
+            raise ValueError(f"{name}: expected one that open_{name}() opens, got {value!r:.80}")
+    expect_tasks("tasks", tasks)
