@@ -76,7 +76,8 @@ def _add_upkeep(command: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _demo_options(demo: argparse.ArgumentParser) -> None:
     demo.add_argument("--seed", type=int, default=0, help="seed of the whole run (default 0)")
-    demo.add_argument(
+    begin_or_go_on = demo.add_mutually_exclusive_group()
+    begin_or_go_on.add_argument(
         "--minutes",
         type=_minutes,
         help="fit the run into about this many minutes; two idle cores need at least about 2, with "
@@ -84,7 +85,12 @@ def _demo_options(demo: argparse.ArgumentParser) -> None:
     )
     demo.add_argument("--cheat", action="store_true", help="reward a forgeable test; then repair")
     demo.add_argument("--out", default=None, help="run folder (default runs/demo-SEED)")
-    demo.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    begin_or_go_on.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with an interrupted run, as long as it was begun to be: with its --out, --seed "
+        "and --cheat",
+    )
 
 
 def _minutes(text: str) -> float:
