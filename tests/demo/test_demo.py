@@ -16,7 +16,7 @@ from workbench.demo.counts import (
     timed_episode_s,
 )
 from workbench.demo.measured import table
-from workbench.demo.telling import attempt_in_words, row_in_words, run_folder
+from workbench.demo.telling import attempt_in_words, follow, row_in_words, run_folder
 from workbench.episodes import rollout
 from workbench.learning import RFTConfig, RLConfig, TrainConfig
 from workbench.policies import ScriptedPolicy, open_policy
@@ -125,6 +125,31 @@ def test_how_long_a_run_takes_is_said_when_it_is_begun_and_not_again(capsys):
     with pytest.raises(SystemExit):
         parser().parse_args(["demo", "--resume", "--minutes", "3"])
     assert "--minutes: not allowed with argument --resume" in capsys.readouterr().err
+
+
+class Interrupted:
+    """A run while which Ctrl-C is pressed."""
+
+    done = False
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    @property
+    def metrics(self):
+        raise KeyboardInterrupt
+
+    def stop(self):
+        self.done = True
+
+    def wait(self):
+        assert self.done
+
+
+def test_an_interrupt_tells_how_to_go_on(tmp_path, capsys):
+    with pytest.raises(KeyboardInterrupt):
+        list(follow(Interrupted(tmp_path / "run")))
+    assert f"--resume --out {tmp_path} goes on" in capsys.readouterr().out
 
 
 def test_an_attempt_is_told_in_one_line(sandbox):

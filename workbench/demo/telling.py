@@ -37,7 +37,8 @@ def follow(run, seen: int = 0) -> Iterator[str]:
             time.sleep(0.3)
     except KeyboardInterrupt:
         run.stop()
-        print("stopping; --resume goes on after the last whole iteration", flush=True)
+        again = f"--resume --out {run.folder.parent}"
+        print(f"stopping; {again} goes on after the last whole iteration", flush=True)
         run.wait()
         raise
     run.wait()  # raises the run's own error
