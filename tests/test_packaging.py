@@ -12,6 +12,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from workbench import bootstrap, commands
+from workbench.__main__ import parser
 
 TOP = Path(__file__).resolve().parent.parent
 CONDA_NAMES = {
@@ -126,6 +127,35 @@ def test_a_changed_lock_changes_the_stamp(tmp_path):
     before = bootstrap.fingerprint(tmp_path)
     (tmp_path / "torch.lock").write_text("torch==2.14.0\n")
     assert bootstrap.fingerprint(tmp_path) != before
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("demo", "--seed", "-1"), "expected a seed from 0 to"),
+        (("pretrain", "--seed", "-1"), "expected a seed from 0 to"),
+        (("demo", "--out", "pyproject.toml"), "expected a folder, but pyproject.toml is a file"),
+        (("reproduce", "six-designs", "--out", "pyproject.toml/x"), "pyproject.toml is a file"),
+        (("nbgrader", "pyproject.toml"), "expected a folder, but pyproject.toml is a file"),
+        (("nbgrader",), "the following arguments are required: out\n"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_before_anything_runs(words, told, monkeypatch, capsys):
+    monkeypatch.chdir(TOP)
+    with pytest.raises(SystemExit) as refused:
+        parser().parse_args(words)
+    assert refused.value.code == 2 and told in capsys.readouterr().err
+
+
+def test_every_option_says_what_it_is_for():
+    (commands_,) = (a for a in parser()._actions if isinstance(a.choices, dict))
+    silent = [
+        f"{name} {action.dest}"
+        for name, command in commands_.choices.items()
+        for action in command._actions
+        if not action.help
+    ]
+    assert len(commands_.choices) > 8 and silent == []
 
 
 @pytest.fixture

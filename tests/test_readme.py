@@ -1,8 +1,11 @@
-"""The code of the README and of every page is code: it compiles, and what it takes from the package
-is there."""
+"""The code of the README and of every page is code: it compiles, what it takes from the package is
+there, and a page gives every name before it uses it."""
 
 import ast
+import builtins
+import dis
 import re
+import types
 from pathlib import Path
 
 import pytest
@@ -16,10 +19,14 @@ def blocks(text):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-EVERY = [
-    pytest.param(block, id=f"{path.stem}-{number}")
+PAGES = {
+    path.stem: blocks(path.read_text("utf-8"))
     for path in (TOP / "README.md", *sorted((TOP / "docs").glob("*.md")))
-    for number, block in enumerate(blocks(path.read_text("utf-8")))
+}
+EVERY = [
+    pytest.param(block, id=f"{page}-{number}")
+    for page, code in PAGES.items()
+    for number, block in enumerate(code)
 ]
 
 
@@ -34,6 +41,34 @@ def test_a_block_compiles_and_its_imports_exist(block):
     names = {}
     exec(compile(ast.Module(imports, []), "page", "exec"), names)
     assert {alias.name for node in imports for alias in node.names} <= names.keys()
+
+
+def names_from_nowhere(source):
+    """Names that are used before a line above gave them, as the bytecode has it."""
+    compiled = compile(source, "page", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return _from_nowhere(compiled, set(dir(builtins)))
+
+
+def _from_nowhere(code, given):
+    missing = []
+    for step in dis.get_instructions(code):
+        if isinstance(step.argval, types.CodeType):
+            missing += _from_nowhere(step.argval, given)
+        elif step.opname == "STORE_NAME":
+            given.add(step.argval)
+        elif step.opname in ("LOAD_NAME", "LOAD_GLOBAL") and step.argval not in given:
+            missing.append(step.argval)
+    return missing
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_gives_every_name_before_it_uses_it(page):
+    assert names_from_nowhere("".join(PAGES[page])) == []
+
+
+def test_a_name_from_nowhere_is_found_also_in_a_function_and_before_its_line():
+    assert names_from_nowhere("import os\nx = [os.sep, here]\nhere = 1\nprint(here)") == ["here"]
+    assert names_from_nowhere("def f(a):\n    return [b + a for b in c]\nawait f(1)") == ["c"]
 
 
 def test_every_command_it_shows_is_one_the_program_knows():

@@ -11,6 +11,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from workbench import bootstrap
 
@@ -35,12 +36,14 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("pytest_args", nargs="*", help="passed on to pytest (after --)")
 
     lab = command("lab", help="open JupyterLab at the first notebook")
-    lab.add_argument("--port", type=_port, default=8888)
+    lab.add_argument("--port", type=_port, default=8888, help="of this machine (default 8888)")
     lab.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
 
     pretrain = command("pretrain", help="make the shipped tiny policy again")
-    pretrain.add_argument("--seed", type=int, default=0)
-    pretrain.add_argument("--out", default="runs/pretrain", help="folder for the new policy")
+    pretrain.add_argument("--seed", type=_seed, default=0, help="of corpus and weights (default 0)")
+    pretrain.add_argument(
+        "--out", type=_folder, default="runs/pretrain", help="folder (default runs/pretrain)"
+    )
 
     again = command("reproduce", help="measure a published figure again")
     again.add_argument("claim", nargs="?", help="its name; without one, the list of them")
@@ -48,16 +51,20 @@ def parser() -> argparse.ArgumentParser:
     again.add_argument("--seeds", type=int, help="how many (default: the claim's own number)")
     again.add_argument("--fast", action="store_true", help="tiny sizes, to see that it runs")
     again.add_argument("--policy", default="tiny", help="base policy: a name or a folder")
-    again.add_argument("--out", help="folder of the results (default runs/reproduce)")
+    again.add_argument("--out", type=_folder, help="folder of the results (default runs/reproduce)")
 
     course = command("nbgrader", help="write an nbgrader course from the notebooks")
-    course.add_argument("out", help="folder of the course")
-    course.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help='e.g. "00" (default all)')
+    course.add_argument("out", type=_folder, help="folder of the course")
+    course.add_argument(
+        "notebooks", nargs="*", default=[], metavar="NOTEBOOK", help='e.g. "00" (default all)'
+    )
 
     gallery = command("gallery", help="run the notebooks and write them as HTML")
     gallery.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help='e.g. "00" (default all)')
     gallery.add_argument("--fast", action="store_true", help="tiny runs, to see that it works")
-    gallery.add_argument("--out", default="runs/gallery", help="folder (default runs/gallery)")
+    gallery.add_argument(
+        "--out", type=_folder, default="runs/gallery", help="folder (default runs/gallery)"
+    )
 
     _add_upkeep(command)
     return top
@@ -75,16 +82,22 @@ def _add_upkeep(command: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def _demo_options(demo: argparse.ArgumentParser) -> None:
-    demo.add_argument("--seed", type=int, default=0, help="seed of the whole run (default 0)")
-    demo.add_argument(
+    demo.add_argument("--seed", type=_seed, default=0, help="seed of the whole run (default 0)")
+    begin_or_go_on = demo.add_mutually_exclusive_group()
+    begin_or_go_on.add_argument(
         "--minutes",
         type=_minutes,
         help="fit the run into about this many minutes; two idle cores need at least about 2, with "
         "--cheat 3, and a machine that needs more says so within seconds",
     )
     demo.add_argument("--cheat", action="store_true", help="reward a forgeable test; then repair")
-    demo.add_argument("--out", default=None, help="run folder (default runs/demo-SEED)")
-    demo.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    demo.add_argument("--out", type=_folder, help="run folder (default runs/demo-SEED)")
+    begin_or_go_on.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with an interrupted run, as long as it was begun to be: with its --out, --seed "
+        "and --cheat",
+    )
 
 
 def _minutes(text: str) -> float:
@@ -92,6 +105,20 @@ def _minutes(text: str) -> float:
     if not 1 <= minutes <= 10_000:
         raise argparse.ArgumentTypeError(f"expected 1 to 10000 minutes, got {text}")
     return minutes
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if not 0 <= seed < 2**32:
+        raise argparse.ArgumentTypeError(f"expected a seed from 0 to 2**32 - 1, got {text}")
+    return seed
+
+
+def _folder(text: str) -> str:
+    for place in (Path(text), *Path(text).parents):
+        if place.is_file():
+            raise argparse.ArgumentTypeError(f"expected a folder, but {place} is a file")
+    return text
 
 
 def _port(text: str) -> int:

@@ -127,9 +127,7 @@ def test_texts_of_several_lines_in_an_answer_stay_as_they_are(folder, write_note
     space = {}
     exec(source, space)
     assert space["told"](7) == "a\n  b7\n    c\n"
-    assert source.endswith(
-        "\n# a remark\n  if x:\n      return START + text\n  ### END SOLUTION"
-    )
+    assert source.endswith("\n# a remark\n  if x:\n      return START + text\n  ### END SOLUTION")
 
 
 @pytest.mark.parametrize(
@@ -214,6 +212,13 @@ def test_a_course_is_never_written_over(folder, tmp_path):
     assert make_course(tmp_path / "course", ["00"], folder) == {"00_small": 3}
     with pytest.raises(ClassroomError, match="00_small.ipynb: exists; remove it or choose another"):
         make_course(tmp_path / "course", folder=folder)
+
+
+def test_a_course_is_not_mixed_with_what_is_none(folder, tmp_path):
+    (tmp_path / "thesis.md").write_text("mine")
+    with pytest.raises(ClassroomError, match="expected a new folder or a course, found other"):
+        make_course(tmp_path, ["00"], folder)
+    assert not (tmp_path / "source").exists()
 
 
 def test_a_notebook_that_is_not_there_is_told_with_those_that_are(folder):

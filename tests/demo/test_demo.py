@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from workbench.__main__ import parser
 from workbench.bootstrap import SetupError
 from workbench.demo import cheat, demo
 from workbench.demo.counts import (
@@ -15,7 +16,7 @@ from workbench.demo.counts import (
     timed_episode_s,
 )
 from workbench.demo.measured import table
-from workbench.demo.telling import attempt_in_words, row_in_words, run_folder
+from workbench.demo.telling import attempt_in_words, follow, row_in_words, run_folder
 from workbench.episodes import rollout
 from workbench.learning import RFTConfig, RLConfig, TrainConfig
 from workbench.policies import ScriptedPolicy, open_policy
@@ -26,6 +27,11 @@ SMALL = TrainConfig(
     rl=RLConfig(iterations=2, tasks_per_iteration=2, group_size=2),
     evaluate_every=1,
 )
+
+
+def begin(name, folder):
+    """Leave in the folder what a run of that name does as soon as it is begun."""
+    fixed_counts(folder, name, lambda: {"rl_iterations": 2})
 
 
 def test_minutes_become_counts_that_a_slower_machine_gets_fewer_of():
@@ -74,24 +80,26 @@ def test_a_few_attempts_are_timed(sandbox):
 def test_counts_are_made_once_and_kept_for_a_resumed_run(tmp_path):
     numbers = count(7)
     for _ in range(2):
-        assert fixed_counts(tmp_path / "run", lambda: {"n": next(numbers)}) == {"n": 7}
+        counts = fixed_counts(tmp_path / "run", "demo-0", lambda: {"n": next(numbers)})
+        assert counts == {"name": "demo-0", "n": 7}
 
 
 def test_a_folder_with_something_in_it_is_not_written_over(tmp_path, monkeypatch):
     (tmp_path / "precious").write_text("kept")
     with pytest.raises(SetupError, match="is not empty"):
         run_folder("demo-0", tmp_path, resume=False)
-    assert run_folder("demo-0", tmp_path, resume=True) == tmp_path
+    with pytest.raises(SetupError, match="expected a run of demo-0 in .*, found none"):
+        run_folder("demo-0", tmp_path, resume=True)
 
 
 def test_without_a_folder_the_first_free_name_is_taken_and_the_newest_resumed(
     tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SetupError, match="no run runs/demo-0 to resume"):
+    with pytest.raises(SetupError, match="expected a run of demo-0 in runs/demo-0, found none"):
         run_folder("demo-0", None, resume=True)
     first = run_folder("demo-0", None, resume=False)
-    first.mkdir(parents=True)
+    begin("demo-0", first)
     assert run_folder("demo-0", None, resume=False).name == "demo-0-2"
     assert run_folder("demo-0", None, resume=True) == first
 
@@ -99,8 +107,49 @@ def test_without_a_folder_the_first_free_name_is_taken_and_the_newest_resumed(
 def test_another_seed_s_run_is_not_resumed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("demo-1", "demo-1-2", "demo-10"):  # the last is the newest
-        (tmp_path / "runs" / name).mkdir(parents=True)
+        begin(name.removesuffix("-2"), tmp_path / "runs" / name)
     assert run_folder("demo-1", None, True).name == "demo-1-2"
+    with pytest.raises(SetupError, match="expected a run of demo-1 in .*, found demo-10"):
+        run_folder("demo-1", "runs/demo-10", True)
+
+
+@pytest.mark.parametrize("run, name, other", [(demo, "demo", "cheat"), (cheat, "cheat", "demo")])
+def test_a_run_of_the_other_demo_is_not_resumed(run, name, other, tmp_path, capsys):
+    begin(f"{other}-0", tmp_path)
+    with pytest.raises(SetupError, match=f"expected a run of {name}-0 in .*, found {other}-0"):
+        run(out=tmp_path, resume=True)
+    assert capsys.readouterr().out == ""
+
+
+def test_how_long_a_run_takes_is_said_when_it_is_begun_and_not_again(capsys):
+    with pytest.raises(SystemExit):
+        parser().parse_args(["demo", "--resume", "--minutes", "3"])
+    assert "--minutes: not allowed with argument --resume" in capsys.readouterr().err
+
+
+class Interrupted:
+    """A run while which Ctrl-C is pressed."""
+
+    done = False
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    @property
+    def metrics(self):
+        raise KeyboardInterrupt
+
+    def stop(self):
+        self.done = True
+
+    def wait(self):
+        assert self.done
+
+
+def test_an_interrupt_tells_how_to_go_on(tmp_path, capsys):
+    with pytest.raises(KeyboardInterrupt):
+        list(follow(Interrupted(tmp_path / "run")))
+    assert f"--resume --out {tmp_path} goes on" in capsys.readouterr().out
 
 
 def test_an_attempt_is_told_in_one_line(sandbox):

@@ -44,6 +44,12 @@ def test_a_claim_over_no_seeds_is_refused():
         reproduce("headline", seeds=0)
 
 
+def test_a_base_policy_that_is_not_there_is_refused_before_anything_is_measured(tmp_path):
+    with pytest.raises(SetupError, match="--policy: .*expected a folder that exists.*'nope'"):
+        reproduce("headline", seeds=1, fast=True, policy="nope", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_list_needs_no_torch_and_every_claim_says_its_number_of_seeds():
     for claim in CLAIMS.values():
         assert f"(--seeds {claim.seeds})" in " ".join(listing().split())

@@ -31,8 +31,9 @@ def names(folder, tmp_path, monkeypatch):
     """What a notebook knows after the page's first snippet."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
-    names = {"MODEL": folder}
+    names = {}
     run("TRL and PEFT", names)
+    names["MODEL"] = folder
     yield names
     names["sandbox"].close()
 

@@ -30,13 +30,14 @@ def predict(question: str, guess: Any) -> None:
 
 
 def reveal(question: str, truth: Any, unit: str = "") -> None:
-    """Print what came out beside what was guessed; in the fast size, that training was cut."""
+    """Print what came out beside what was guessed, and whether the fast size cut its run short."""
     truths[question] = truth
     told = f"{truth:.3g}" if isinstance(truth, float) else shown(truth)
-    guess = guesses.get(question)
+    guess, asked = guesses.get(question), find(question)
     words = "you made no guess" if guess is None else f"you guessed {shown(guess)}{unit}"
-    cut = "; fast size: what was trained here means nothing" if is_fast() else ""
-    say(question, f"{told}{unit} ({words}{cut})")
+    cut = is_fast() and asked is not None and asked.cut_short
+    note = "; fast size: the run was cut short, the answer means nothing" if cut else ""
+    say(question, f"{told}{unit} ({words}{note})")
 
 
 def _nudge(question: Question | None, guess: Any) -> str:

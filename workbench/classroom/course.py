@@ -65,12 +65,16 @@ def make_course(
 ) -> dict[str, float]:
     """Write an nbgrader course to `out`; returns the points of each assignment.
 
-    Raises ClassroomError if a file is there already or cannot be written, or an exercise has no
-    answer, no points or no check that is recognised.
+    Raises ClassroomError if a file is there already or cannot be written, the folder holds
+    something that is no course, or an exercise has no answer, no points or no check that is
+    recognised.
     """
     import nbformat  # part of the test extra
 
     out, points = Path(out), {}
+    config = out / "nbgrader_config.py"
+    if not config.exists() and out.is_dir() and any(out.iterdir()):
+        raise ClassroomError(f"{out}: expected a new folder or a course, found other files in it")
     courses = {path: course_notebook(path) for path in find_notebooks(names, folder)}
     targets = {path: out / "source" / path.stem / path.name for path in courses}
     if there := [str(target) for target in targets.values() if target.exists()]:
@@ -82,7 +86,6 @@ def make_course(
         points[path.stem] = sum(
             cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells
         )
-    config = out / "nbgrader_config.py"
     if not config.exists():
         config.write_text(CONFIG.replace("{top!r}", repr(str(NOTEBOOKS.parent))), "utf-8")
     return points

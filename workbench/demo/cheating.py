@@ -19,7 +19,6 @@ import numpy as np
 
 from workbench import plots
 from workbench.demo.counts import (
-    COUNTS,
     NUM_TEST,
     cheat_counts_for,
     fixed_counts,
@@ -72,25 +71,27 @@ def cheat(
     """Run the three arms and return the run folder.
 
     Args:
-        minutes: about how long it may take; fewer iterations for every arm.
+        minutes: about how long it may take, if it is not resumed; fewer iterations for every arm.
         out: run folder; default runs/cheat-SEED.
         resume: continue the runs in that folder.
         config: settings; of its RL iterations at most ITERATIONS are run.
     Raises:
-        SetupError: the folder holds a run and `resume` is False, or there are too few minutes.
+        SetupError: the folder is not empty and `resume` is False, it holds no run of this demo
+            and seed and `resume` is True, or there are too few minutes.
     """
-    start, folder = time.monotonic(), run_folder(f"cheat-{seed}", out, resume)
+    start, name = time.monotonic(), f"cheat-{seed}"
+    folder = run_folder(name, out, resume)
     test, practice = load_tasks("bugfix", "test", num_test), load_tasks("bugfix", "train")
     runs, results = {}, {}
     with open_sandbox("auto") as sandbox:
         base_policy = open_policy(policy_name)
-        if minutes is not None and not (folder / COUNTS).exists():  # too few? then say so now
+        if minutes is not None and not resume:  # too few? then say so now
             episode_s = timed_episode_s(base_policy, test, sandbox, seed)
             cheat_counts_for(60 * minutes, episode_s, config, num_test, len(ARMS))
         base = evaluate(base_policy, test, sandbox, seed=seed)
         results["base"] = truth(base, test)
         say(start, "base: " + sentence(results["base"]))
-        config = settle(folder, config, minutes, len(test), time.monotonic() - start)
+        config = settle(folder, name, config, minutes, len(test), time.monotonic() - start)
 
         def train_one(name: str, recipe: str, reward: RewardDesign, source: str | Path):
             """Train a fresh copy of `source` in a folder of its own; returns run and policy."""
@@ -138,7 +139,12 @@ def sentence(result: dict[str, Any]) -> str:
 
 
 def settle(
-    folder: Path, config: TrainConfig, minutes: float | None, num_test: int, spent_s: float
+    folder: Path,
+    name: str,
+    config: TrainConfig,
+    minutes: float | None,
+    num_test: int,
+    spent_s: float,
 ) -> TrainConfig:
     """The settings with the RL iterations that fit, fixed before the first run starts.
 
@@ -153,6 +159,6 @@ def settle(
         )
         return {"rl_iterations": min(ITERATIONS, fits["rl_iterations"])}
 
-    iterations = fixed_counts(folder, make)["rl_iterations"]
+    iterations = fixed_counts(folder, name, make)["rl_iterations"]
     rl = replace(config.rl, iterations=iterations, lr_final_fraction=1.0)
     return replace(config, evaluate_every=0, rl=rl)

@@ -42,14 +42,27 @@ def timed_episode_s(policy, tasks: Sequence[Task], sandbox, seed: int) -> float:
     return (time.monotonic() - start) / len(timed)
 
 
-def fixed_counts(folder: Path, make: Callable[[], dict[str, int]]) -> dict[str, int]:
-    """The counts that the folder's file holds, or those that `make` returns, stored there: a
-    resumed run keeps the counts it was started with, however fast the machine is today."""
-    path = folder / COUNTS
-    if not path.exists():
+def fixed_counts(
+    folder: Path, name: str, make: Callable[[], dict[str, int]]
+) -> dict[str, int | str]:
+    """The counts that the folder's file holds, or those that `make` returns, stored there with the
+    run's name ("demo-0"): a resumed run keeps the counts it was started with, however fast the
+    machine is today."""
+    if begun_in(folder) is None:
+        counts = {"name": name, **make()}
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(path, make())
-    return json.loads(path.read_text("utf-8"))
+        write_json(folder / COUNTS, counts)
+    return _stored_counts(folder)
+
+
+def begun_in(folder: Path) -> str | None:
+    """Name of the run that was begun in this folder ("demo-0"), or None if there is none."""
+    return _stored_counts(folder).get("name")
+
+
+def _stored_counts(folder: Path) -> dict[str, int | str]:
+    path = folder / COUNTS
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
 def counts_for(

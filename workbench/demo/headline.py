@@ -18,7 +18,6 @@ from typing import Any
 
 from workbench import plots
 from workbench.demo.counts import (
-    COUNTS,
     NUM_DEV,
     NUM_TEST,
     counts_for,
@@ -51,28 +50,31 @@ def demo(
     """Run it and return the run folder.
 
     Args:
-        minutes: about how long it may take; turned into stored counts before training starts.
+        minutes: about how long it may take, if it is not resumed; turned into
+            stored counts before training starts.
         out: run folder; default runs/demo-SEED.
         resume: continue the run in that folder.
         config: settings; `minutes` changes its counts.
         policy_name: a name or folder for `open_policy`.
         num_test, num_dev: unseen tasks for the table and for the curve.
     Raises:
-        SetupError: the folder holds a run and `resume` is False, or there are too few minutes.
+        SetupError: the folder is not empty and `resume` is False, it holds no run of this demo
+            and seed and `resume` is True, or there are too few minutes.
     """
-    start, folder = time.monotonic(), run_folder(f"demo-{seed}", out, resume)
+    start, name = time.monotonic(), f"demo-{seed}"
+    folder = run_folder(name, out, resume)
     results = stored_results(folder) if resume else {}
     if "about" in results:
         print(f"{table(results)}\nfinished before; figures and results: {folder}")
         return folder
     policy, test = open_policy(policy_name), load_tasks("bugfix", "test", num_test)
     with open_sandbox("auto") as sandbox:
-        if minutes is not None and not (folder / COUNTS).exists():  # too few? then say so now
+        if minutes is not None and not resume:  # too few? then say so now
             counts_for(60 * minutes, timed_episode_s(policy, test, sandbox, seed), config)
         say(start, f"{sandbox.name}, {sandbox.workers} workers; base: {len(test)} test tasks")
         base = measure(policy, test, sandbox, seed)
+        config = settle(folder, name, config, minutes, base, time.monotonic() - start)
         show_base(base, folder, start)
-        config = settle(folder, config, minutes, base, time.monotonic() - start)
         results["base"] = base.row()
 
         def after_row(row: dict[str, Any]) -> None:
@@ -112,7 +114,12 @@ def show_base(base: Measured, folder: Path, start: float) -> None:
 
 
 def settle(
-    folder: Path, config: TrainConfig, minutes: float | None, base: Measured, spent_s: float
+    folder: Path,
+    name: str,
+    config: TrainConfig,
+    minutes: float | None,
+    base: Measured,
+    spent_s: float,
 ) -> TrainConfig:
     """The run's settings, fixed before it starts: the counts of the run to be resumed, those that
     fit into `minutes`, or those of `config`."""
@@ -123,7 +130,7 @@ def settle(
         episode_s = spent_s / (base.sampled.num_episodes + base.greedy.num_episodes)
         return counts_for(60 * minutes - spent_s, episode_s, config, spent_s)
 
-    counts = fixed_counts(folder, make)
+    counts = fixed_counts(folder, name, make)
     return replace(
         config,
         rft=replace(config.rft, num_tasks=counts["rft_tasks"]),

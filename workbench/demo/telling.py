@@ -5,7 +5,6 @@ Stage: the whole loop. In: a run that is going on; out: lines with the minutes t
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from workbench import plots
 from workbench.bootstrap import SetupError
+from workbench.demo.counts import begun_in
 from workbench.records import Trajectory
 from workbench.runlog import RUNS, load_run, new_folder
 from workbench.stats import Interval
@@ -37,7 +37,8 @@ def follow(run, seen: int = 0) -> Iterator[str]:
             time.sleep(0.3)
     except KeyboardInterrupt:
         run.stop()
-        print("stopping; --resume goes on after the last whole iteration", flush=True)
+        again = f"--resume --out {run.folder.parent}"
+        print(f"stopping; {again} goes on after the last whole iteration", flush=True)
         run.wait()
         raise
     run.wait()  # raises the run's own error
@@ -67,19 +68,23 @@ def attempt_in_words(trajectory: Trajectory) -> str:
 
 def run_folder(name: str, out: str | Path | None, resume: bool) -> Path:
     """Where a run is written: `out`, or the first free of runs/NAME, runs/NAME-2, ...; with
-    `resume` the newest of those that exist.
+    `resume` the one in `out`, or the newest in those folders.
 
-    Raises SetupError if `out` holds a run that is not to be resumed, or nothing can be resumed.
+    Raises SetupError if `out` holds something that is not to be resumed, or the run to be resumed
+    is not there or has another name: another seed, or the other demo.
     """
-    ours = [p for p in RUNS.glob(f"{name}*") if re.fullmatch(rf"{re.escape(name)}(-\d+)?", p.name)]
-    taken = sorted(ours, key=lambda path: path.stat().st_mtime)
-    if resume and not out and not taken:
-        raise SetupError(f"There is no run {RUNS / name} to resume; leave --resume out.")
-    if out and not resume and Path(out).exists() and any(Path(out).iterdir()):
+    if resume:
+        ours = [path for path in RUNS.glob(f"{name}*") if begun_in(path) == name]
+        folder = Path(out or max(ours, key=lambda path: path.stat().st_mtime, default=RUNS / name))
+        if (there := begun_in(folder)) != name:
+            raise SetupError(
+                f"--resume: expected a run of {name} in {folder}, found {there or 'none'}; give "
+                "the options it was begun with, or leave --resume out."
+            )
+        return folder
+    if out and Path(out).exists() and any(Path(out).iterdir()):
         raise SetupError(f"{out} is not empty: give another --out, or --resume to continue it.")
-    if out or resume:
-        return Path(out or taken[-1])
-    return new_folder(name)
+    return Path(out) if out else new_folder(name)
 
 
 def rows_so_far(folder: Path) -> int | None:

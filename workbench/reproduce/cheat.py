@@ -72,7 +72,7 @@ def job(order: Order, seed: int, policy_hash: str) -> Job:
 def run_seed(seed: int, folder: Path, policy: str, sizes: Sizes) -> dict[str, Any]:
     """Run, or go on with, one seed of the cheating demo; returns its row."""
     interrupted = (folder / "counts.json").exists()
-    cheat(seed=seed, out=folder, resume=True, config=sizes.config, policy_name=policy,
+    cheat(seed=seed, out=folder, resume=interrupted, config=sizes.config, policy_name=policy,
           num_test=sizes.num_test)  # fmt: skip
     results = json.loads((folder / "results.json").read_text("utf-8"))
     curves = {arm: curve(load_run(folder / arm).metrics) for arm in ARMS}

@@ -90,7 +90,7 @@ def seed_folder(order: Order, seed: int) -> Path:
 def run_seed(seed: int, folder: Path, policy: str, sizes: Sizes) -> dict[str, Any]:
     """Run, or go on with, one seed of the demo; returns its row."""
     interrupted = (folder / "counts.json").exists()
-    demo(seed=seed, out=folder, resume=True, config=sizes.config, policy_name=policy,
+    demo(seed=seed, out=folder, resume=interrupted, config=sizes.config, policy_name=policy,
          num_test=sizes.num_test, num_dev=sizes.num_dev)  # fmt: skip
     results = json.loads((folder / "results.json").read_text("utf-8"))
     spent = results["about"]["spent_s"] | {"total": results["about"]["wall_s"]}

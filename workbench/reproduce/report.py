@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.bootstrap import SetupError
 from workbench.learning.provenance import versions
 from workbench.policies import open_policy
 from workbench.records import SCHEMA
@@ -71,7 +72,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 def base_hash(order: Order) -> str:
     """The version of the order's base policy. Raises SetupError if there is no such policy."""
-    return open_policy(order.policy).version
+    try:
+        return open_policy(order.policy).version
+    except ValueError as error:
+        raise SetupError(f"--policy: {error}") from error
 
 
 def about(order: Order, policy_hash: str) -> dict[str, Any]:

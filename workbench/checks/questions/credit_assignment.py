@@ -23,7 +23,7 @@ QUESTIONS = (
     ),
     Question(
         "10-e", "10", "what sixteen times the re-rolls do to the error", "prediction",
-        guess="number", between=(1, 64),
+        cut_short=True, guess="number", between=(1, 64),
     ),
     Question(
         "10-f", "10", "tokens of an attempt that learn", "prediction",

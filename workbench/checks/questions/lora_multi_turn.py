@@ -11,15 +11,15 @@ QUESTIONS = (
     ),
     Question(
         "18-b", "18", "the part of an iteration that is rollouts", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "18-c", "18", "unseen tasks solved after training over several turns", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "18-d", "18", "whether all turns of solved attempts gain", "prediction",
-        guess="yes or no",
+        cut_short=True, guess="yes or no",
     ),
     Question(
         "18-e", "18", "an attempt as TRL takes it", points=2,

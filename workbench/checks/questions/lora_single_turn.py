@@ -11,11 +11,11 @@ QUESTIONS = (
     ),
     Question(
         "17-b", "17", "groups of the trial that teach nothing", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "17-c", "17", "unseen tasks solved after LoRA training", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "17-d", "17", "digits in which two trainers' gradients agree", "prediction",

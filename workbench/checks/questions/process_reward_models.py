@@ -11,19 +11,19 @@ QUESTIONS = (
     ),
     Question(
         "11-b", "11", "how well scores tell lost turns from others", "prediction",
-        guess="number", between=(0, 1),
+        cut_short=True, guess="number", between=(0, 1),
     ),
     Question(
         "11-c", "11", "what chooses best among sixteen attempts", "prediction",
-        guess="text", options=("visible tests", "last score"),
+        cut_short=True, guess="text", options=("visible tests", "last score"),
     ),
     Question(
         "11-d", "11", "attempts handed in when scores are summed", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "11-e", "11", "attempts solved when the score stands behind tests", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "11-f", "11", "the first score below a threshold", points=1,

@@ -29,5 +29,8 @@ class Question:
     """What kind of guess is asked for."""
     between: tuple[float, float] | None = None
     """Smallest and largest sensible number."""
+    cut_short: bool = False
+    """Whether the fast size shortens the runs that the answer comes from: then it means nothing.
+    Recorded attempts, counts and formulas answer in either size."""
     options: tuple[str, ...] = ()
     """The sensible texts, where there are few."""

@@ -19,7 +19,7 @@ QUESTIONS = (
     ),
     Question(
         "02-d", "02", "what a price on turns does to the solve rate", "prediction",
-        guess="number", between=(-100, 100),
+        cut_short=True, guess="number", between=(-100, 100),
     ),
     Question(
         "02-e", "02", "a design that needs no hidden tests", points=2,

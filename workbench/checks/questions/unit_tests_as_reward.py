@@ -11,15 +11,15 @@ QUESTIONS = (
     ),
     Question(
         "01-b", "01", "tasks solved within eight tries", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "01-c", "01", "groups that teach nothing when paid all or nothing", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "01-d", "01", "tasks solved at one try after training", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "01-e", "01", "pass@k from n attempts of which c are right", points=2,

@@ -9,15 +9,15 @@ _COMMANDS = ("ls", "cat", "grep", "run", "edit", "submit")
 QUESTIONS = (
     Question(
         "00-a", "00", "unseen tasks solved before training", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "00-b", "00", "unseen tasks solved after training", "prediction",
-        guess="number", between=(0, 100),
+        cut_short=True, guess="number", between=(0, 100),
     ),
     Question(
         "00-c", "00", "the command that follows `edit` most often", "prediction",
-        guess="text", options=_COMMANDS,
+        cut_short=True, guess="text", options=_COMMANDS,
     ),
     Question(
         "00-d", "00", "solve rate of some groups", points=2,
