@@ -121,6 +121,13 @@ def test_a_taken_port_is_told_with_another_to_try():
         assert f"--port {port + 1}" in str(told.value)
 
 
+def test_all_tests_run_in_two_processes_and_chosen_ones_in_one():
+    two, chosen = ["-n", "2", "--dist", "worksteal"], ["tests/plots", "-k", "curve"]
+    assert commands.pytest_command([], fast=False)[1:] == ["-m", "pytest", *two]
+    assert commands.pytest_command([], fast=True)[1:] == ["-m", "pytest", *two, "-m", "not slow"]
+    assert commands.pytest_command(chosen, fast=False)[1:] == ["-m", "pytest", *chosen]
+
+
 def test_a_changed_lock_changes_the_stamp(tmp_path):
     for name in ("torch.lock", "requirements.lock", "pyproject.toml"):
         (tmp_path / name).write_text((TOP / name).read_text("utf-8"))

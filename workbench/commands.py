@@ -14,6 +14,8 @@ import sys
 from workbench.bootstrap import TOP, SetupError, become
 
 NOTEBOOK = "00_watch_it_learn.ipynb"
+TWO_PROCESSES = ("-n", "2", "--dist", "worksteal")
+"""pytest-xdist's words for it: half of the tests each, and who is done first takes over."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,10 +43,13 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _test(options: argparse.Namespace) -> int:
-    command = [sys.executable, "-m", "pytest", *options.pytest_args]
-    if options.fast:
-        command += ["-m", "not slow"]
-    return become(command)
+    return become(pytest_command(options.pytest_args, fast=options.fast))
+
+
+def pytest_command(pytest_args: list[str], *, fast: bool) -> list[str]:
+    """The command that runs the tests: all in two processes, those asked for by name in one."""
+    command = [sys.executable, "-m", "pytest", *(pytest_args or TWO_PROCESSES)]
+    return [*command, "-m", "not slow"] if fast else command
 
 
 def _lab(options: argparse.Namespace) -> int:
