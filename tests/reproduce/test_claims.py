@@ -45,7 +45,7 @@ def test_a_claim_over_no_seeds_is_refused():
 
 
 def test_a_base_policy_that_is_not_there_is_refused_before_anything_is_measured(tmp_path):
-    with pytest.raises(SetupError, match="--policy: .*expected a folder that exists.*'nope'"):
+    with pytest.raises(SetupError, match="policy: expected a folder that exists.*'nope'"):
         reproduce("headline", seeds=1, fast=True, policy="nope", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

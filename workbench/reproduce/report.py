@@ -75,7 +75,7 @@ def base_hash(order: Order) -> str:
     try:
         return open_policy(order.policy).version
     except ValueError as error:
-        raise SetupError(f"--policy: {error}") from error
+        raise SetupError(str(error)) from error
 
 
 def about(order: Order, policy_hash: str) -> dict[str, Any]:
