@@ -11,23 +11,30 @@ from workbench.pretraining.training import _schedule
 SMALL = PretrainConfig(num_documents=120, num_updates=3, hidden=32, layers=1)
 
 
-@pytest.mark.slow
-def test_the_same_seed_makes_the_same_policy(tmp_path):
-    hashes = {}
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        pretrain(tmp_path / name, dataclasses.replace(SMALL, seed=seed), log=lambda line: None)
-        hashes[name] = open_policy(tmp_path / name).version
-    assert hashes["a"] == hashes["b"] != hashes["c"]
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A pretrained policy's folder, and what was said on the way."""
+    folder, lines = tmp_path_factory.mktemp("made"), []
+    pretrain(folder, SMALL, log=lines.append)
+    return folder, lines
 
 
 @pytest.mark.slow
-def test_a_pretrained_folder_opens_with_transformers_alone(tmp_path):
+def test_the_same_seed_makes_the_same_policy(made, tmp_path):
+    hashes = []
+    for seed in (0, 1):
+        pretrain(tmp_path, dataclasses.replace(SMALL, seed=seed), log=lambda line: None)
+        hashes.append(open_policy(tmp_path).version)
+    assert hashes[0] == open_policy(made[0]).version != hashes[1]
+
+
+@pytest.mark.slow
+def test_a_pretrained_folder_opens_with_transformers_alone(made):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    lines = []
-    pretrain(tmp_path / "p", SMALL, log=lines.append)
-    model = AutoModelForCausalLM.from_pretrained(tmp_path / "p")
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "p")
+    folder, lines = made
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     assert model.config.max_position_embeddings == 2048
     assert tokenizer.eos_token == "<|end|>" and len(tokenizer) == 512
     assert lines[0].startswith("corpus: 120 documents")

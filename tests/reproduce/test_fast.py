@@ -1,6 +1,7 @@
 """Every claim runs from its command line, at tiny sizes and with a policy that knows nothing."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -32,6 +33,21 @@ def stored(name, untrained, folder, **options):
     return found
 
 
+@pytest.fixture(scope="module")
+def demos(untrained, tmp_path_factory):
+    """Folder of the two claims that others go on from."""
+    folder = tmp_path_factory.mktemp("demos")
+    for name in ("headline", "cheat"):
+        stored(name, untrained, folder)
+    return folder
+
+
+@pytest.fixture
+def after_demos(demos, tmp_path):
+    """A folder of a test's own in which those two have been measured."""
+    return shutil.copytree(demos, tmp_path / "measured")
+
+
 def test_functions_base(untrained, tmp_path, capsys):
     found = stored("functions-base", untrained, tmp_path, seeds=2)
     assert [row["seed"] for row in found["per_seed"]] == [0, 1] and found["num_tasks"] == 8
@@ -46,14 +62,14 @@ def test_baselines(untrained, tmp_path, capsys):
     assert "every mutation of every line" in capsys.readouterr().out
 
 
-def test_headline_then_sharpening_on_its_policy(untrained, tmp_path, capsys):
-    headline = stored("headline", untrained, tmp_path)
+def test_headline_then_sharpening_on_its_policy(untrained, after_demos, capsys):
+    headline = json.loads((after_demos / "headline.json").read_text("utf-8"))
     assert headline["per_seed"][0]["base"]["policy_version"] == headline["policy_hash"]
-    sharpening = stored("sharpening", untrained, tmp_path)
+    sharpening = stored("sharpening", untrained, after_demos)
     assert all(row["same_as_headline"] for row in sharpening["per_policy"])
     assert list(sharpening["pass_at_k"]["base"]) == ["1", "2", "4"]
-    assert (tmp_path / "sharpening.png").stat().st_size < 150_000
-    again = stored("headline", untrained, tmp_path)  # nothing is run a second time
+    assert (after_demos / "sharpening.png").stat().st_size < 150_000
+    again = stored("headline", untrained, after_demos)  # nothing is run a second time
     assert again["per_seed"] == headline["per_seed"]
     assert "1 of 1 were finished before" in capsys.readouterr().out
 
@@ -63,8 +79,8 @@ def test_sharpening_says_what_has_to_be_measured_first(untrained, tmp_path):
         stored("sharpening", untrained, tmp_path)
 
 
-def test_cheat(untrained, tmp_path, capsys):
-    found = stored("cheat", untrained, tmp_path)
+def test_cheat(untrained, after_demos, capsys):
+    found = stored("cheat", untrained, after_demos)
     assert list(found["means"]) == ["base", "naive", "penalised", "naive_from_rft"]
     assert len(found["per_seed"][0]["curves"]["naive"]["reward_mean"]) == 1
     assert "tests pass, minus tampering" in capsys.readouterr().out
@@ -89,29 +105,28 @@ def test_credit_in_training(untrained, tmp_path, capsys):
     assert "minus broadcast" in capsys.readouterr().out
 
 
-def test_the_recording_holds_every_policys_attempts(untrained, tmp_path, capsys):
+def test_the_recording_holds_every_policys_attempts(untrained, after_demos, tmp_path, capsys):
     with pytest.raises(SetupError, match="reproduce headline` with the same --out first"):
         stored("bugfix-before-after", untrained, tmp_path)
-    for name in ("headline", "cheat"):
-        stored(name, untrained, tmp_path)
-    found = stored("bugfix-before-after", untrained, tmp_path)
-    run = load_run(tmp_path / "bugfix-before-after")
+    found = stored("bugfix-before-after", untrained, after_demos)
+    run = load_run(after_demos / "bugfix-before-after")
     stages = [stored_iteration.stage for stored_iteration in run.iterations]
     assert stages == list(run.config["stages"]) and run.state == "finished"
     assert [len(run.groups(stage=stage)) for stage in stages[:4]] == [2, 2, 2, 2]
     for row in run.metrics:
         assert row["policy_version"] == run.groups(stage=row["stage"])[0].policy_version
         assert row["edited_tests"] == found[row["stage"]]["edited_tests"]
-    stored("bugfix-before-after", untrained, tmp_path)  # made anew, not added to
-    assert len(load_run(tmp_path / "bugfix-before-after").iterations) == 5
+    stored("bugfix-before-after", untrained, after_demos)  # made anew, not added to
+    assert len(load_run(after_demos / "bugfix-before-after").iterations) == 5
 
 
-def test_the_credit_lab_groups_know_what_each_turn_changed(untrained, tmp_path, capsys):
+def test_the_credit_lab_groups_know_what_each_turn_changed(
+    untrained, after_demos, tmp_path, capsys
+):
     with pytest.raises(SetupError, match="reproduce headline` with the same --out first"):
         stored("credit-groups", untrained, tmp_path)
-    stored("headline", untrained, tmp_path)
-    found = stored("credit-groups", untrained, tmp_path)
-    run = load_run(tmp_path / "credit-groups")
+    found = stored("credit-groups", untrained, after_demos)
+    run = load_run(after_demos / "credit-groups")
     assert [one.stage for one in run.iterations] == ["base", "trained", "planted"]
     for stage in run.config["stages"]:
         groups = run.groups(stage=stage)

@@ -168,7 +168,7 @@ def test_a_design_that_cannot_work_is_refused(components, message):
         RewardDesign(**components)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "1 point", [1.0]])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "1 point", "1", [1.0]])
 def test_a_component_that_returns_no_number_is_named(make_trajectory, task, value):
     design = RewardDesign(odd=(lambda trajectory, task: value, 1.0))
     with pytest.raises(ValueError, match="component 'odd': expected a finite number or None"):

@@ -138,7 +138,7 @@ def number(name: str, value: float | None, what: str = "") -> float | None:
     if value is None and not what:
         return None
     try:
-        converted = float(value)
+        converted = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         converted = math.nan
     if not math.isfinite(converted):
