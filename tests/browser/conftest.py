@@ -108,7 +108,14 @@ def run_all(page):
 
     from playwright.sync_api import TimeoutError
 
+    dialog = page.locator("dialog.jp-Dialog")
+
+    def close_dialog():  # JupyterLab's own, on a machine too busy to answer it in time
+        print("closed:", dialog.inner_text())
+        dialog.get_by_role("button").last.click()
+
     def run(lab, name):
+        page.add_locator_handler(dialog, close_dialog)
         page.goto(f"{lab}/lab/tree/{name}?reset&token={TOKEN}")
         page.wait_for_selector(".jp-NotebookPanel .jp-Notebook .jp-Cell")
         idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"

@@ -67,9 +67,9 @@ def viewer(group, task):
 
 def test_every_number_is_written_with_its_sign_beside_a_bar_on_its_side(viewer):
     html = viewer._table.value
-    assert html.count('<td class="plus"') == 3 + 1 + 2  # flat, sharp, truth
-    assert '<td class="plus" style="--v:0.933">+0.70</td>' in html  # of an axis that ends at .75
-    assert '<td class="zero" style="--v:0.000">0.00</td>' in html
+    assert html.count('<td class="plus ') == 3 + 1 + 2  # flat, sharp, truth
+    assert '<td class="plus v21">+0.70</td>' in html  # .70 of .75, in 22 parts
+    assert '<td class="zero v0">0.00</td>' in html
     assert '<td class="none" title="no credit is known">–</td>' in html
     text = Tags(html).text
     assert "rank 2 of 3" in text and "rank 1 of 3" in text and "corr +1.00" in text
@@ -158,7 +158,7 @@ def test_the_page_holds_every_attempt_and_loads_nothing(viewer, tmp_path):
     path = viewer.to_html(tmp_path / "deep" / "page.html")
     html = path.read_text("utf-8")
     assert html.count("<section") == 2 and html.count("data-tokens=") == 3 + 2
-    assert '<td class="plus" style="--v:0.933" data-other="20.0%">+0.70</td>' in html
+    assert '<td class="plus v21" data-other="20.0%">+0.70</td>' in html
     assert "default-src 'none'" in html and "http" not in html.replace("http-equiv", "")
 
 

@@ -23,6 +23,9 @@ FIRST_LINE = 90
 """Characters of a message or an answer that are shown while its row is closed."""
 NUMBERS_STAY = ".wb .wb-credit th:first-child { position: sticky; }"
 """Where the table is wider than its place; a sticky cell a row costs the browser a layer each."""
+LENGTHS = 22
+"""Bars are so many times 2 pixels long at most: cells of one length share a style, which a browser
+then works out once."""
 HOW_BARS = "Bars start at a column's zero line; their cell ends at the number under its name. "
 HOW_NEAR = (
     "<b>corr</b>: Pearson's correlation with the truth over the whole group. <b>rank</b>: the "
@@ -172,7 +175,7 @@ def _cell(column: CreditColumn, attempt: int, k: int, show: Show) -> str:
             words += f" <small>±{column.errors[attempt][k]:.2f}</small>"
     other = f' data-other="{share}"' if show == "both" else ""
     shown = share if show == "share" else words
-    return f'<td class="{side}" style="--v:{length:.3f}"{other}>{shown}</td>'
+    return f'<td class="{side} v{round(LENGTHS * length)}"{other}>{shown}</td>'
 
 
 def _first_line(raw: str) -> str:
@@ -223,3 +226,6 @@ CREDIT_STYLE = """<style>
 .wb .wb-credit td small { color: var(--soft); font-size: 10px; }
 </style>"""
 """Colours of Okabe and Ito; the lighter pair of them on dark ground."""
+BAR_STYLE = "<style>{}</style>".format(
+    "\n".join(f".wb .wb-credit .v{i} {{ --v: {i / LENGTHS:.3f}; }}" for i in range(LENGTHS + 1))
+)

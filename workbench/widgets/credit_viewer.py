@@ -21,13 +21,13 @@ from workbench.plots.credit_pictures import credit_table
 from workbench.plots.crediting import Credit, CreditColumn, credit_columns, num_alike, signed
 from workbench.plots.tokens import as_decode, tokens_of_turn
 from workbench.records import Group, Task, Trajectory, TurnValue
-from workbench.widgets.credit_html import CREDIT_STYLE, credit_html, legend_html
+from workbench.widgets.credit_html import BAR_STYLE, CREDIT_STYLE, credit_html, legend_html
 from workbench.widgets.credit_page import credit_page
 from workbench.widgets.episode_html import heading_html
 from workbench.widgets.markup import STYLE, boxed, line, text
 from workbench.widgets.token_html import COLOURS, TOKEN_STYLE, tokens_html
 
-ALL_STYLES = STYLE + CREDIT_STYLE + TOKEN_STYLE
+ALL_STYLES = STYLE + CREDIT_STYLE + BAR_STYLE + TOKEN_STYLE
 NOBODY = -1
 """The value of `against` while nothing is compared."""
 SHOWN = (("credit", "credit"), ("share of the update", "share"))
