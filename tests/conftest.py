@@ -37,6 +37,17 @@ def sandbox():
         yield opened
 
 
+@pytest.fixture(scope="module")
+def walls():
+    """A sandbox of a module's own for attacks, which are run only where they can do no harm."""
+    from workbench import open_sandbox
+
+    with open_sandbox("local", workers=2) as opened:
+        if opened.tier == 1:
+            pytest.skip("no walls on this machine")
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def docker_engine():
     """A Docker engine of the test run's own, named by DOCKER_HOST; skips where none can be had."""

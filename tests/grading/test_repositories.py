@@ -43,15 +43,6 @@ def pytest_runtest_makereport(item, call):
 SKIPPER = "def pytest_collection_modifyitems(items): items.clear()\n"
 
 
-@pytest.fixture(scope="module")
-def walls():
-    """Attacks are run only where they can do no harm."""
-    with open_sandbox("local", workers=2) as sandbox:
-        if sandbox.tier == 1:
-            pytest.skip("no walls on this machine")
-        yield sandbox
-
-
 def at_import(code):
     """Changes that run `code` when the package is imported, before its own."""
     return {CODE: f"{code}\n{SPANS.files[CODE]}"}

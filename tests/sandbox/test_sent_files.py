@@ -6,8 +6,6 @@ it has the bug that all four tests are about. Where nothing is fixed it passes t
 
 import pytest
 
-from workbench.sandbox import open_sandbox
-
 PROGRAM = """
 import importlib.util, marshal, os, shutil, sys, threading
 from pathlib import Path
@@ -138,15 +136,6 @@ def called():
 """,
 }
 DATA_SWAPPED = "another folder until the first call"
-
-
-@pytest.fixture(scope="module")
-def walls():
-    """Attacks are run only where they can do no harm."""
-    with open_sandbox("local", workers=1) as sandbox:
-        if sandbox.tier == 1:
-            pytest.skip("no walls on this machine")
-        yield sandbox
 
 
 def run(walls, program, fixed=FIXED):

@@ -13,6 +13,7 @@ from workbench.policies import open_policy
 from workbench.rewards import RewardDesign, all_pass
 from workbench.runlog import load_run
 from workbench.tasks import load_tasks
+from workbench.trl_bridge import SingleTurn, single_turn
 
 pytestmark = pytest.mark.slow
 FUNCTIONS = load_tasks("functions", split="train", count=4)
@@ -34,19 +35,26 @@ def longer(trajectory, task):
 DESIGN = RewardDesign(tests=(all_pass("hidden"), 1.0), length=(longer, 0.1))
 
 
-def test_trl_s_own_completions_are_paid_and_logged(folder, sandbox, tmp_path):
+def trainer_of(answers, model, tmp_path, *, data=None, dev=(), settings=None, **options):
+    """TRL's own trainer; its run is logged in tmp_path / "run"."""
     from trl import GRPOTrainer
 
-    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
+    from workbench.trl_bridge import RunLogCallback, grpo_config
 
-    answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, SMALL)
-    trainer = GRPOTrainer(
-        model=folder,
-        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24),
-        train_dataset=answers.dataset(),
+    settings = dict(max_completion_length=24) | (settings or {})
+    return GRPOTrainer(
+        model=model,
+        args=grpo_config(tmp_path / "trl", SMALL, **settings),
+        train_dataset=data or answers.dataset(),
         reward_funcs=answers.reward,
-        callbacks=[RunLogCallback(tmp_path / "run", answers)],
+        callbacks=[RunLogCallback(tmp_path / "run", answers, dev=dev)],
+        **options,
     )
+
+
+def test_trl_s_own_completions_are_paid_and_logged(folder, sandbox, tmp_path):
+    answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, SMALL)
+    trainer = trainer_of(answers, folder, tmp_path)
     trainer.train()
     run = load_run(tmp_path / "run")
     (row,) = run.metrics
@@ -61,21 +69,11 @@ def test_trl_s_own_completions_are_paid_and_logged(folder, sandbox, tmp_path):
 
 
 def test_an_evaluation_of_trl_s_between_two_updates_is_not_in_the_log(folder, sandbox, tmp_path):
-    from trl import GRPOTrainer
-
-    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
-
     answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, SMALL)
     rows = answers.dataset()
     evaluating = dict(eval_strategy="steps", eval_steps=1, num_generations_eval=2)
-    trainer = GRPOTrainer(
-        model=folder,
-        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24, **evaluating),
-        train_dataset=rows.select([0, 1]),
-        eval_dataset=rows.select([2, 3]),
-        reward_funcs=answers.reward,
-        callbacks=[RunLogCallback(tmp_path / "run", answers)],
-    )
+    sets = dict(data=rows.select([0, 1]), eval_dataset=rows.select([2, 3]))
+    trainer = trainer_of(answers, folder, tmp_path, settings=evaluating, **sets)
     trainer.train()
     (iteration,) = load_run(tmp_path / "run").iterations
     assert {task.task_id for task in iteration.tasks} == {t.task_id for t in FUNCTIONS[:2]}
@@ -83,18 +81,8 @@ def test_an_evaluation_of_trl_s_between_two_updates_is_not_in_the_log(folder, sa
 
 
 def test_groups_of_another_size_than_the_settings_say_are_refused(folder, sandbox, tmp_path):
-    from trl import GRPOTrainer
-
-    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config
-
     answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, replace(SMALL, group_size=8))
-    trainer = GRPOTrainer(
-        model=folder,
-        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24),
-        train_dataset=answers.dataset(),
-        reward_funcs=answers.reward,
-        callbacks=[RunLogCallback(tmp_path / "run", answers)],
-    )
+    trainer = trainer_of(answers, folder, tmp_path)
     with pytest.raises(ValueError, match="expected groups of 8 equal ones"):
         trainer.train()
 
@@ -102,10 +90,6 @@ def test_groups_of_another_size_than_the_settings_say_are_refused(folder, sandbo
 def test_a_base_model_is_told_the_same_in_training_and_in_evaluation(
     chat_folder, sandbox, tmp_path, monkeypatch
 ):
-    from trl import GRPOTrainer
-
-    from workbench.trl_bridge import RunLogCallback, SingleTurn, grpo_config, single_turn
-
     folder, evaluated = chat_folder("llama", "llama3"), []
     (folder / "chat_template.jinja").unlink()
     with pytest.warns(UserWarning, match="no chat template"):
@@ -117,15 +101,8 @@ def test_a_base_model_is_told_the_same_in_training_and_in_evaluation(
 
     monkeypatch.setattr(single_turn, "evaluate", watched)
     answers = SingleTurn(FUNCTIONS, sandbox, DESIGN, SMALL)
-    trainer = GRPOTrainer(
-        model=str(folder),
-        processing_class=tokenizer,  # the one in the folder has no template
-        args=grpo_config(tmp_path / "trl", SMALL, max_completion_length=24),
-        train_dataset=answers.dataset(),
-        reward_funcs=answers.reward,
-        callbacks=[RunLogCallback(tmp_path / "run", answers, dev=FUNCTIONS[:1])],
-    )
-    trainer.train()
+    told = dict(processing_class=tokenizer)  # the one in the folder has no template
+    trainer_of(answers, str(folder), tmp_path, dev=FUNCTIONS[:1], **told).train()
     prompt = f"<|begin_of_text|>User:\n{FUNCTIONS[0].statement}\n\nAssistant:\n"
     message = answers.dataset()[0]["prompt"]
     options = dict(add_generation_prompt=True, tokenize=False)
@@ -140,8 +117,6 @@ def test_a_base_model_is_told_the_same_in_training_and_in_evaluation(
 
 
 def test_what_is_not_trl_s_is_refused(sandbox):
-    from workbench.trl_bridge import SingleTurn
-
     with pytest.raises(ValueError, match="expected tasks of one turn, got 'bugfix"):
         SingleTurn(TASKS, sandbox, DESIGN, SMALL)
     with pytest.raises(ValueError, match='tied_groups="keep"'):
