@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +20,8 @@ from tests.sandbox.processes import (
 )
 from tests.sandbox.splitting import DOUBLE, split, statuses
 from workbench.records import Limits
-from workbench.sandbox import open_sandbox
+from workbench.sandbox import open_sandbox, wire
+from workbench.sandbox.serving import Server
 
 pytestmark = pytest.mark.slow
 
@@ -135,3 +137,44 @@ def test_a_killed_trainer_leaves_neither_server_and_no_folder(kind):
     process.stdout.close()
     assert wait_until_gone(pids) == []
     assert wait_until_no_folder(process.pid) == []
+
+
+class Program:
+    """A process that its server waits for; what it would say is left out."""
+
+    answers = SimpleNamespace(is_full=False)
+
+    def __init__(self, code):
+        python = sys.executable
+        self.pid = os.posix_spawn(python, [python, "-I", "-S", "-c", code], os.environ)
+
+    def drain(self, poll):
+        """Nothing to read."""
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "how"),
+    [
+        ("import os; os._exit(3)", 3, wire.EXITED),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -15, wire.EXITED),
+        ("import time; time.sleep(60)", -9, wire.LEFT_ALONE),
+    ],
+)
+def test_a_solution_that_ended_by_itself_was_not_left_alone(monkeypatch, code, status, how):
+    # A process closes its pipes before its parent can wait for it. On a busy machine the tests'
+    # run sees the end, says so and ends too while the solution's is still about to be waited for.
+    program = Program(code)
+    if how == wire.EXITED:
+        os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+    answers = iter([(0, 0, None)])
+    wait4 = os.wait4
+    monkeypatch.setattr(os, "wait4", lambda *args: next(answers, None) or wait4(*args))
+    walls = SimpleNamespace(cpu_seconds=lambda pid: 0.0, is_overfull=lambda: False)
+    nobody, requests = os.pipe()
+    watched, held = os.pipe()
+    os.close(held)  # the tests' run has ended
+    server = Server((nobody, None), walls, SimpleNamespace(grace_s=0.0))
+    ended, found, _ = server._watch(program, 9.0, time.monotonic() + 30, watched)
+    for descriptor in (nobody, requests, watched):
+        os.close(descriptor)
+    assert (ended, os.waitstatus_to_exitcode(found)) == (how, status)

@@ -200,6 +200,8 @@ class Server:
                     os.kill(run.pid, signal.SIGKILL)
         if exit_handle is not None:
             os.close(exit_handle)
+        if ended == wire.LEFT_ALONE and os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
+            ended = wire.EXITED  # by itself: its pipes hang up a little before it can be waited for
         return ended, status, usage
 
     def _over_a_limit(self, run, cpu_end_s, deadline, late):
