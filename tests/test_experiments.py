@@ -75,6 +75,19 @@ local_component.__module__ = "__main__"
         (dict(seeds=[1, 1]), "expected different names and seeds"),
         (dict(seeds="0"), "seeds: expected a whole number from 0 up, got '0'"),
         (dict(seeds=[0, -1]), "seeds: expected a whole number from 0 up, got -1"),
+        (
+            dict(seeds=3),
+            r"seeds: expected a list of whole numbers, got 3; one alone is given as \[0\]",
+        ),
+        (dict(arms=Arm("a")), r"arms: expected a list of arms, got Arm.*given as \[arm\]"),
+        (dict(arms=["a"]), r"arms: expected a list of arms, got 'a'; write Arm\(\"name\""),
+        (dict(arms=[Arm("a", config=RLConfig())]), "config: expected a TrainConfig, got RLConfig"),
+        (
+            dict(arms=[Arm("a", config=TrainConfig(rl=RLConfig(group_size=1)))]),
+            "rl.group_size: expected at least 2, got 1",
+        ),
+        (dict(arms=[Arm("a", reward=len)]), "reward of arm 'a': expected a RewardDesign"),
+        (dict(unseen="bugfix"), "unseen: expected a list of tasks, got 'bugfix'"),
         (dict(seeds=[]), "expected arms, seeds and unseen tasks"),
         (dict(unseen=[]), "expected arms, seeds and unseen tasks"),
         (

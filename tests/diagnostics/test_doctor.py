@@ -47,6 +47,21 @@ def test_a_report_is_a_table_in_a_notebook():
     assert "not checked: 1" in html and "kl-explosion: no reference" in html
 
 
+def test_what_keeps_several_checks_from_being_made_is_said_once():
+    unknown = {
+        "mask": "no update yet",
+        "kl-explosion": "no <reference>",
+        "never-up": "no update yet",
+    }
+    report = Report("run x", (), (), unknown)
+    assert repr(report).endswith(
+        "not checked:\n  mask, never-up: no update yet\n  kl-explosion: no <reference>"
+    )
+    html = report._repr_html_()
+    assert "not checked: 3" in html
+    assert "<br>mask, never-up: no update yet<br>kl-explosion: no &lt;reference&gt;" in html
+
+
 def test_nothing_found_says_in_how_many_checks():
     assert repr(Report("run x", (), ("a", "b"))) == "run x: nothing found in 2 checks"
 

@@ -72,10 +72,8 @@ class Report:
                 )
         if self.unknown:
             lines += ["", "not checked:"]
-            for name, reason in self.unknown.items():
-                lines += textwrap.wrap(
-                    f"{name}: {reason}", WIDTH, initial_indent="  ", subsequent_indent="    "
-                )
+            for text in self._not_checked():
+                lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -95,15 +93,20 @@ class Report:
             for d in (self.facts,)
             if d
         )
-        skipped = "".join(
-            f"<br>{name}: {html.escape(reason)}" for name, reason in self.unknown.items()
-        )
+        skipped = "".join(f"<br>{html.escape(text)}" for text in self._not_checked())
         skipped = f"<details><summary>not checked: {len(self.unknown)}</summary>{skipped}</details>"
         return (
             f"<p><b>{html.escape(self.subject)}</b>: {self._summary()}</p>{lists}"
             + (table if self.symptoms else "")
             + (skipped if self.unknown else "")
         )
+
+    def _not_checked(self) -> list[str]:
+        """A line a reason, with the names of all checks that it kept from being made."""
+        names: dict[str, list[str]] = {}
+        for name, reason in self.unknown.items():
+            names.setdefault(reason, []).append(name)
+        return [f"{', '.join(group)}: {reason}" for reason, group in names.items()]
 
     def _summary(self) -> str:
         num_errors = sum(symptom.severity == "error" for symptom in self.symptoms)

@@ -8,7 +8,7 @@ where it was. Left out: early stopping of poor arms, corrections for looking man
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ import numpy as np
 
 from workbench.experiments.jobs import Arm, ComparisonProgress, Job, prepare, read_result, run_all
 from workbench.records import Task
-from workbench.records.arguments import expect_seed
+from workbench.records.arguments import expect, expect_seed, expect_tasks
+from workbench.rewards.design import expect_design
 from workbench.stats import Interval, mean_interval, paired_difference
 
 
@@ -98,10 +99,12 @@ def compare(
         workers: processes at a time; None = one a CPU.
         on_progress: called about twice a second.
     Raises:
-        ValueError: seeds that are none, names that are not unique, a reward that another process
-            can't import, or a folder with other runs under the same names.
+        ValueError: seeds that are none, settings that `train` refuses, names that are not unique,
+            a reward that another process can't import, or a folder with other runs under the same
+            names.
         RuntimeError: a run failed; says where its output is. The other runs are ended.
     """
+    _check_given(arms, seeds, tasks, unseen)
     seeds = [expect_seed("seeds", seed) for seed in seeds]
     jobs = [
         _job(arm, seed, tuple(tasks), tuple(unseen), greedy, Path(folder))
@@ -127,6 +130,21 @@ def compare(
         mean_turns=stacked("mean_turns"),
         folder=Path(folder),
     )
+
+
+def _check_given(arms: object, seeds: object, tasks: object, unseen: object) -> None:
+    from workbench.learning.config import resolve
+
+    expect("arms", arms, Sequence, "a list of arms", "one alone is given as [arm]")
+    expect("seeds", seeds, Iterable, "a list of whole numbers", "one alone is given as [0]")
+    expect_tasks("tasks", tasks)
+    expect_tasks("unseen", unseen)
+    for arm in arms:
+        expect("arms", arm, Arm, "a list of arms", 'write Arm("name", ...)')
+        if arm.config is not None:
+            resolve(arm.config, lora=arm.lora is not None)  # what `train` refuses, before any run
+        if arm.reward is not None:
+            expect_design(f"reward of arm {arm.name!r}", arm.reward)
 
 
 def _job(
