@@ -36,9 +36,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _demo(options: argparse.Namespace) -> int:
     from workbench.demo import cheat, demo
+    from workbench.learning.folder import AnotherRun
 
     run_one = cheat if options.cheat else demo
-    run_one(seed=options.seed, minutes=options.minutes, out=options.out, resume=options.resume)
+    try:
+        run_one(seed=options.seed, minutes=options.minutes, out=options.out, resume=options.resume)
+    except AnotherRun as error:  # begun on a machine with other arithmetic, say
+        raise SetupError(str(error))
     return 0
 
 

@@ -6,6 +6,8 @@ from itertools import count
 
 import pytest
 
+import workbench.demo
+from workbench import commands
 from workbench.__main__ import parser
 from workbench.bootstrap import SetupError
 from workbench.demo import cheat, demo
@@ -19,7 +21,10 @@ from workbench.demo.measured import table
 from workbench.demo.telling import attempt_in_words, follow, row_in_words, run_folder
 from workbench.episodes import rollout
 from workbench.learning import RFTConfig, RLConfig, TrainConfig
+from workbench.learning.folder import open_log
+from workbench.learning.provenance import RESUME_NEEDS
 from workbench.policies import ScriptedPolicy, open_policy
+from workbench.runlog import RunLog
 from workbench.tasks import load_tasks
 
 SMALL = TrainConfig(
@@ -125,6 +130,24 @@ def test_how_long_a_run_takes_is_said_when_it_is_begun_and_not_again(capsys):
     with pytest.raises(SystemExit):
         parser().parse_args(["demo", "--resume", "--minutes", "3"])
     assert "--minutes: not allowed with argument --resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [[], ["--cheat"]])
+def test_a_run_begun_where_its_numbers_would_differ_is_refused_in_a_line(
+    options, tmp_path, monkeypatch
+):
+    def begun_elsewhere(**given):
+        there, here = (
+            dict.fromkeys(RESUME_NEEDS, 0) | {"config": {"dtype": dtype}}
+            for dtype in ("bfloat16", "float32")
+        )
+        RunLog.create(tmp_path, there)
+        open_log(tmp_path, here, resume=given["resume"])
+
+    monkeypatch.setattr(workbench.demo, "cheat" if options else "demo", begun_elsewhere)
+    arguments = parser().parse_args(["demo", "--resume", *options])
+    with pytest.raises(SetupError, match="but config.dtype: stored 'bfloat16', got 'float32'"):
+        commands.run(arguments)
 
 
 class Interrupted:

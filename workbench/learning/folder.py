@@ -16,11 +16,15 @@ UNBEGUN = {"metrics.jsonl", "trajectories.jsonl.gz", ".config.json.part"}
 """What a run leaves that was killed before it had written its settings: another may begin there."""
 
 
+class AnotherRun(ValueError):
+    """A run to be resumed was started with other settings, or where its numbers would differ."""
+
+
 def open_log(folder: Path, described: dict[str, Any], *, resume: bool) -> RunLog:
     """The log of a new run in `folder`, or of the one there if it was started with these settings.
 
-    Raises ValueError for a new run if the folder holds anything, for the other if it holds none or
-    one with other settings.
+    Raises ValueError for a new run if the folder holds anything, for the other if it holds none;
+    AnotherRun if it holds one with other settings.
     """
     if resume:
         _check_same_run(folder, described)
@@ -40,14 +44,14 @@ def _check_same_run(folder: Path, described: dict[str, Any]) -> None:
     stored = stored | {"config": stored["config"] | {"update_threads": None}}  # changes nothing
     for name in RESUME_NEEDS:
         if stored[name] != described[name]:
-            raise ValueError(
+            raise AnotherRun(
                 f"resume: expected the settings the run in {folder} was started with, but "
                 f"{first_difference(name, stored[name], described[name])}"
             )
     frozen = [("policy", "frozen_hash"), ("machine", "torch_threads")]
     for group, name in frozen:
         if stored[group][name] != described[group][name]:
-            raise ValueError(
+            raise AnotherRun(
                 f"resume: {group} {name}: expected {stored[group][name]!r} as when the run in "
                 f"{folder} was started, got {described[group][name]!r}; the numbers would differ"
             )
