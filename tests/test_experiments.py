@@ -13,7 +13,7 @@ from workbench.experiments.jobs import Job, prepare
 from workbench.learning import RLConfig, TrainConfig
 from workbench.policies import CausalLMPolicy, build_model, build_tokenizer
 from workbench.rewards import RewardDesign, turn_penalty
-from workbench.runlog import write_json
+from workbench.runlog import load_run, write_json
 from workbench.tasks import load_tasks
 
 
@@ -128,12 +128,15 @@ def test_arms_are_trained_evaluated_and_read_again(tmp_path):
     )
     reward = RewardDesign(brevity=(turn_penalty(0, 4), 1.0))
     trained = Arm("rl", "rl", config, reward, policy=str(tmp_path / "policy"))
-    arms = [replace(trained, name="base", recipe=None), trained]
+    arms = [replace(trained, name="base", recipe=None), trained, replace(trained, name="again")]
     settings = dict(tasks=tasks, unseen=tasks[:3], folder=tmp_path / "all")
     seen = []
     found = compare(arms, [5], **settings, workers=2, on_progress=seen.append)
-    assert found.solved.shape == (2, 1, 3) and not np.isnan(found.solved).any()
-    assert seen[-1].num_done == seen[-1].num_total == 2
+    assert found.solved.shape == (3, 1, 3) and not np.isnan(found.solved).any()
+    assert seen[-1].num_done == seen[-1].num_total == 3
+    first, second = (load_run(tmp_path / "all" / arm / "seed-5" / "run") for arm in ("rl", "again"))
+    # the second in a process that had worked on another arm before
+    assert first.status["policy_version"] == second.status["policy_version"]
     assert (
         json.loads((tmp_path / "all/rl/seed-5/run/status.json").read_text())["state"] == "finished"
     )
@@ -146,10 +149,7 @@ def test_arms_are_trained_evaluated_and_read_again(tmp_path):
 
 @pytest.mark.slow
 def test_a_run_ends_when_the_process_that_started_it_does():
-    code = (
-        "import threading, time; from workbench.experiments.jobs import _end_with_parent; "
-        "threading.Thread(target=_end_with_parent, daemon=True).start(); time.sleep(300)"
-    )
+    code = "from workbench.experiments.jobs import given_on_stdin; next(given_on_stdin())"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2)

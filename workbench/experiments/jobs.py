@@ -1,21 +1,24 @@
-"""Jobs: the runs of a comparison, each in a process of its own with one thread.
+"""Jobs: the runs of a comparison, in processes of their own with one thread each.
 
 Stage: above learning. Jobs go in; each leaves a folder with its run log, its output and a
-result.json. Processes are started fresh (no fork of a process that holds torch), end when the one
-that started them ends, and continue from their newest checkpoint when they are started again.
-Left out: several hosts.
+result.json. A few processes work through them, one job after the other: to start one takes longer
+than a small job. They are started fresh (no fork of a process that holds torch) and end when the
+one that started them ends; a job that was cut off continues from its newest checkpoint when it is
+given to one again. Left out: several hosts.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
+import queue
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +58,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a comparison: what its process is told."""
+    """One run of a comparison: what a process is told."""
 
     arm: Arm
     """What is trained, with its tasks filled in."""
@@ -81,18 +84,28 @@ class ComparisonProgress:
     """Run under way -> its newest row in words."""
 
 
-def run_job(path: str) -> None:
-    """The work of one process: train, evaluate, write result.json beside the job's file."""
+def work_through(paths: Iterator[str]) -> None:
+    """The life of a process: jobs' files come in, a folder's result.json goes out for each."""
     import torch
 
+    torch.set_num_threads(1)
+    for path in paths:
+        job: Job = pickle.loads(Path(path).read_bytes())
+        with open(job.folder / "output.txt", "ab") as output:
+            for descriptor in (1, 2):
+                os.dup2(output.fileno(), descriptor)
+        result = run_job(job)
+        sys.stdout.flush()  # the next job's output is another file
+        write_json(job.folder / "result.json", result)
+
+
+def run_job(job: Job) -> dict[str, Any]:
+    """Train and evaluate: what result.json is to hold."""
     from workbench.evaluation import evaluate
     from workbench.learning import HONEST, train
     from workbench.policies import open_policy
     from workbench.sandbox import open_sandbox
 
-    torch.set_num_threads(1)
-    job: Job = pickle.loads(Path(path).read_bytes())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     arm, config = job.arm, replace(_settings(job.arm), update_threads=1)
     policy = open_policy(arm.policy, lora=arm.lora, seed=job.seed)
     with open_sandbox("local", workers=1) as sandbox:
@@ -112,8 +125,21 @@ def run_job(path: str) -> None:
             max_turns=config.max_turns,
         )
     result = {"job": _describe(job), "solved": found.solved().tolist()}
-    result |= {"submit_share": found.submit_share, "mean_turns": found.mean_turns}
-    write_json(job.folder / "result.json", result)
+    return result | {"submit_share": found.submit_share, "mean_turns": found.mean_turns}
+
+
+def given_on_stdin() -> Iterator[str]:
+    """The texts that come in, a JSON line each; the process ends as soon as no more can come."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            lines.put(json.loads(line))
+        os._exit(1)  # in the middle of a job, perhaps: the run continues from its newest checkpoint
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        yield lines.get()
 
 
 def prepare(job: Job) -> None:
@@ -175,36 +201,49 @@ def run_all(
     workers: int,
     on_progress: Callable[[ComparisonProgress], None] | None,
 ) -> None:
-    """Run the jobs without a result, `workers` at a time; end them all if one fails."""
-    waiting = [job for job in jobs if not (job.folder / "result.json").exists()]
+    """Run the jobs without a result in at most `workers` processes; end them all if one fails."""
+    waiting = [job for job in jobs if not _is_done(job)]
+    processes: list[subprocess.Popen] = []
     running: dict[subprocess.Popen, Job] = {}
+
+    def give_next(process: subprocess.Popen) -> None:
+        running[process] = job = waiting.pop(0)
+        with contextlib.suppress(BrokenPipeError):  # that it has ended is seen when it is looked at
+            process.stdin.write(json.dumps(str(job.folder / "job.pickle")).encode() + b"\n")
+            process.stdin.flush()
+
     try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                job = waiting.pop(0)
-                running[_start(job)] = job
+        for job in waiting[:workers]:
+            processes.append(_start(job.folder))
+            give_next(processes[-1])
+        while running:
             time.sleep(POLL_S)
-            for process in [p for p in running if p.poll() is not None]:
-                _check_ended(process, running.pop(process))
+            for process, job in list(running.items()):
+                if _is_done(job):
+                    del running[process]
+                    if waiting:
+                        give_next(process)
+                elif process.poll() is not None and not _is_done(job):
+                    raise RuntimeError(_failure(process, job))
             if on_progress:
                 num_done = len(jobs) - len(waiting) - len(running)
                 words = {_name(job): _newest(job) for job in running.values()}
                 on_progress(ComparisonProgress(num_done, len(jobs), words))
     finally:
-        for process in running:
+        for process in processes:
             process.kill()
-            process.wait()
+            process.communicate()
 
 
-def _start(job: Job) -> subprocess.Popen:
-    code = "import sys; from workbench.experiments.jobs import run_job; run_job(sys.argv[1])"
+def _start(folder: Path) -> subprocess.Popen:
+    code = "from workbench.experiments import jobs; jobs.work_through(jobs.given_on_stdin())"
     environment = os.environ | {
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": os.pathsep.join(p for p in [os.getcwd(), *sys.path] if p),
     }
-    with open(job.folder / "output.txt", "ab") as output:
+    with open(folder / "output.txt", "ab") as output:  # of its first job
         return subprocess.Popen(
-            [sys.executable, "-c", code, str(job.folder / "job.pickle")],
+            [sys.executable, "-c", code],
             stdin=subprocess.PIPE,  # closed when this process ends, however it ends
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -212,19 +251,16 @@ def _start(job: Job) -> subprocess.Popen:
         )
 
 
-def _end_with_parent() -> None:
-    os.read(sys.stdin.fileno(), 1)  # returns when the pipe is closed
-    os._exit(1)  # a killed run continues from its newest checkpoint
+def _is_done(job: Job) -> bool:
+    return (job.folder / "result.json").exists()
 
 
-def _check_ended(process: subprocess.Popen, job: Job) -> None:
-    process.stdin.close()
-    if process.returncode != 0 or not (job.folder / "result.json").exists():
-        output = (job.folder / "output.txt").read_text(errors="replace").strip()
-        raise RuntimeError(
-            f"the run {_name(job)} ended with status {process.returncode}; the end of "
-            f"{job.folder / 'output.txt'}:\n{output[-1500:]}"
-        )
+def _failure(process: subprocess.Popen, job: Job) -> str:
+    output = (job.folder / "output.txt").read_text(errors="replace").strip()
+    return (
+        f"the run {_name(job)} ended with status {process.returncode}; the end of "
+        f"{job.folder / 'output.txt'}:\n{output[-1500:]}"
+    )
 
 
 def _newest(job: Job) -> str:
