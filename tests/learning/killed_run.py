@@ -1,15 +1,19 @@
-"""A small training run that can kill itself: `python killed_run.py FOLDER MOMENT NUMBER`.
+"""Small training runs that kill themselves; in: lines [FOLDER, MOMENT, NUMBER] as JSON.
 
-MOMENT names a function of the package; at its NUMBERth call the process gets SIGKILL, as a power
-cut would have it. "never" runs to the end. If FOLDER holds a run it is resumed. Prints the hash
-of the final weights.
+MOMENT names a function of the package; at its NUMBERth call the run's process gets SIGKILL, as a
+power cut would have it. "never" runs to the end. If FOLDER holds a run it is resumed. Out: for each
+line, how its process ended and what it printed: the hash of the final weights. The processes are
+forks of this one, which has only imported what they need: that takes longer than a run.
 """
 
 import functools
 import importlib
+import json
 import os
 import signal
 import sys
+import tempfile
+import traceback
 from pathlib import Path
 
 import torch
@@ -81,7 +85,7 @@ def main(folder, moment, number):
     model = build_model(tokenizer, hidden=32, layers=2, heads=2, intermediate=64)
     policy = CausalLMPolicy(model, tokenizer)
     if moment != "never":
-        kill_at(moment, int(number))
+        kill_at(moment, number)
     with open_sandbox("local", workers=1) as sandbox:
         run = train(
             *(policy, tasks, sandbox, "rft_then_rl"),
@@ -93,8 +97,28 @@ def main(folder, moment, number):
             dev=tasks[:2],
         )
         run.wait()
-    print(policy.version)
+    print(policy.version, flush=True)
+
+
+def ended(folder, moment, number):
+    """(exit code, output) of a process that does `main`."""
+    with tempfile.TemporaryFile() as output:
+        if (child := os.fork()) == 0:
+            os.dup2(output.fileno(), 1)
+            os.dup2(output.fileno(), 2)
+            code = 1
+            try:
+                main(folder, moment, number)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        output.seek(0)
+        return os.waitstatus_to_exitcode(status), output.read().decode(errors="replace")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for line in sys.stdin:
+        print(json.dumps(ended(*json.loads(line))), flush=True)

@@ -1,5 +1,6 @@
 """A run that is killed at any moment, and resumed, ends like one that never was."""
 
+import json
 import math
 import os
 import shutil
@@ -28,15 +29,24 @@ TOP = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("killed_run.py")
 
 
-def run_script(folder, moment="never", number=0):
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(TOP)}
-    return subprocess.run(
-        [sys.executable, SCRIPT, folder, moment, str(number)],
-        env=environment,
-        capture_output=True,
+@pytest.fixture(scope="module")
+def run_script():
+    """(folder, moment, number) -> (exit code, output) of a run in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, SCRIPT],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(TOP)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=300,
     )
+
+    def run(folder, moment="never", number=0):
+        process.stdin.write(json.dumps([str(folder), moment, number]) + "\n")
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+
+    yield run
+    process.communicate()  # ends at the end of its input
 
 
 def content(folder):
@@ -52,30 +62,28 @@ def content(folder):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole(run_script, tmp_path_factory):
     """Final weights and log of the run that nobody interrupts."""
     folder = tmp_path_factory.mktemp("whole") / "run"
-    finished = run_script(folder)
-    assert finished.returncode == 0, finished.stderr
-    return finished.stdout, content(folder)
+    code, printed = run_script(folder)
+    assert code == 0, printed
+    return printed, content(folder)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "number"), [("sampling", 15), ("update", 12), ("checkpoint rename", 5)]
 )
-def test_a_killed_run_continues_bit_equal(whole, tmp_path, moment, number):
-    killed = run_script(tmp_path / "run", moment, number)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+def test_a_killed_run_continues_bit_equal(run_script, whole, tmp_path, moment, number):
+    code, printed = run_script(tmp_path / "run", moment, number)
+    assert code == -signal.SIGKILL, printed
     assert content(tmp_path / "run")[0]  # readable as it lies there
-    resumed = run_script(tmp_path / "run")
-    assert resumed.returncode == 0, resumed.stderr
-    assert resumed.stdout == whole[0]
+    assert run_script(tmp_path / "run") == [0, whole[0]]
     assert content(tmp_path / "run") == whole[1]
 
 
 @pytest.mark.slow
-def test_a_run_killed_again_and_again_continues_bit_equal(whole, tmp_path):
+def test_a_run_killed_again_and_again_continues_bit_equal(run_script, whole, tmp_path):
     moments = [
         ("sampling", 3),  # rejection fine-tuning samples
         ("rollouts written", 3),  # the log is ahead of the checkpoint
@@ -85,10 +93,9 @@ def test_a_run_killed_again_and_again_continues_bit_equal(whole, tmp_path):
         ("optimiser", 2),  # between two updates of one iteration
     ]
     for moment, number in moments:
-        killed = run_script(tmp_path / "run", moment, number)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-    resumed = run_script(tmp_path / "run")
-    assert resumed.stdout == whole[0], resumed.stderr
+        code, printed = run_script(tmp_path / "run", moment, number)
+        assert code == -signal.SIGKILL, printed
+    assert run_script(tmp_path / "run") == [0, whole[0]]
     assert content(tmp_path / "run") == whole[1]
 
 
