@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from workbench.credit.baselines import group_advantages
-from workbench.credit.subsets import shapley_values
+from workbench.credit.subsets import lost_without, shapley_values
 from workbench.credit.turns import checked_rewards, expect_a_number_a_turn
 from workbench.records import Group
 
@@ -67,12 +67,7 @@ def difference_rewards(
     Source: Wolpert and Tumer 2001 (difference utilities); with a learned critic in the place of
         plays, Foerster et al. 2018 (COMA, arXiv:1705.08926).
     """
-
-    def losses(value: Callable[[frozenset[str]], float], players: tuple[str, ...]):
-        everyone = frozenset(players)
-        return {player: value(everyone) - value(everyone - {player}) for player in players}
-
-    return _for_each_attempt(group, rewards, losses)
+    return _for_each_attempt(group, rewards, lost_without)
 
 
 def by_agent(

@@ -111,6 +111,10 @@ def over_spread(
         scale: "std" divides, "none" returns the credit as it is.
         ddof: attempts taken off the number that the mean is over: 1 = as for rewards, 0 = none.
         eps: added to the spread.
+    Returns:
+        G arrays of the shapes given; NaN stays NaN.
+    Raises:
+        ValueError: if scale is unknown.
     """
     if scale not in ("std", "none"):
         raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
