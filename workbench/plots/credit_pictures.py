@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from workbench.credit import values_before_turns
+from workbench.credit.values import errors_before_turns, values_before_turns
 from workbench.plots import style
 from workbench.plots.behaviour import verdict_words
 from workbench.plots.crediting import CreditColumn, signed, solved_rewards
@@ -145,18 +145,16 @@ def _band(axes, y: int, at: np.ndarray, **look) -> None:
         axes.broken_barh(spans, (y - 0.35, 0.7), **look)
 
 
-def _values_and_errors(group: Group, name: str, values: Values):
+def _values_and_errors(
+    group: Group, name: str, values: Values
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """(values, standard errors) before each turn, (K,) an attempt; the error of arrays is 0."""
     shapes = [(len(t.turns),) for t in group.trajectories]
-    if not isinstance(values, Group):
+    if isinstance(values, Group):
+        found, errors = values_before_turns(values), errors_before_turns(values)
+    else:
         found = [np.asarray(v, dtype=float) for v in values]
         errors = [np.zeros_like(v) for v in found]
-    else:
-        found = values_before_turns(values)
-        errors = [np.zeros_like(v) for v in found]
-        for known in values.turn_values:
-            i, k = known.trajectory_index, known.turn_index + 1
-            if k < len(errors[i]):
-                errors[i][k] = known.standard_error
     if [v.shape for v in found] != shapes:
         raise ValueError(
             f"values of {name!r}: expected a number before each turn, shapes {shapes}, got "
