@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from workbench.learning.batch import PAD_TO
+from workbench.learning.batch import microbatch_rows, padded
 from workbench.records import Trajectory
 
 Reads = Literal["before", "end"]
@@ -80,7 +80,7 @@ def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
 
 def place(rows: Sequence[Row]) -> Placed:
     """The rows as tensors, no wider than the longest of them needs."""
-    width = -(-max(len(row.ids) for row in rows) // PAD_TO) * PAD_TO
+    width = padded(max(len(row.ids) for row in rows))
     ids = torch.zeros(len(rows), width, dtype=torch.long)
     for b, row in enumerate(rows):
         ids[b, : len(row.ids)] = torch.tensor(row.ids)
@@ -96,11 +96,4 @@ def place(rows: Sequence[Row]) -> Placed:
 
 def batches(rows: Sequence[Row], tokens: int) -> list[list[int]]:
     """Indices of the rows, sorted by length and cut where the padded size would exceed `tokens`."""
-    pieces: list[list[int]] = []
-    for index in sorted(range(len(rows)), key=lambda i: len(rows[i].ids)):
-        width = -(-len(rows[index].ids) // PAD_TO) * PAD_TO
-        if pieces and (len(pieces[-1]) + 1) * width <= tokens:
-            pieces[-1].append(index)
-        else:
-            pieces.append([index])
-    return pieces
+    return microbatch_rows([len(row.ids) for row in rows], tokens)
