@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from workbench.learning.config import TrainConfig, resolve
+from workbench.learning.config import Dtype, resolve_dtype
 from workbench.learning.forward import plain_attention
 from workbench.process_rewards.model import TurnModel
 from workbench.process_rewards.places import Placed, Row, batches, place, rows_of
@@ -43,7 +43,7 @@ class FitConfig:
     """AdamW's weight decay."""
     grad_clip: float = 1.0
     """Largest gradient norm."""
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    dtype: Dtype = "auto"
     """Arithmetic of the backbone, as in `learning.TrainConfig`; weights stay float32."""
     tokens_per_microbatch: int = 1024
     """Padded tokens in one forward and backward pass."""
@@ -73,8 +73,7 @@ def fit(
     rng = np.random.default_rng(seed)
     num_updates = -(-len(rows) // config.batch_size)
     losses = []
-    dtype = resolve(replace(TrainConfig(), dtype=config.dtype), lora=False).dtype
-    config = replace(config, dtype=dtype)
+    config = replace(config, dtype=resolve_dtype(config.dtype))
     with plain_attention(model.backbone):
         for epoch in range(config.epochs):
             total, order = 0.0, np.array_split(rng.permutation(len(rows)), num_updates)
