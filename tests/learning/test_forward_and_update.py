@@ -11,10 +11,11 @@ from workbench.episodes import rollout_many
 from workbench.learning.batch import Batch, pack
 from workbench.learning.config import RLConfig
 from workbench.learning.forward import plain_attention, policy_logprobs
+from workbench.learning.journal import StopRequested
 from workbench.learning.loop import token_loss
 from workbench.learning.losses import sequence_mean_weights, token_mean_weights
 from workbench.learning.optimiser import make_optimiser, set_learning_rate
-from workbench.learning.update import StopRequested, update
+from workbench.learning.update import update
 
 
 def random_batch(batch_size=5, length=40, seed=0):

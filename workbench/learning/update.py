@@ -26,10 +26,6 @@ TokenLoss = Callable[[Tensor, Batch], Tensor]
 """(logprobs (B, T), batch) -> loss of each token (B, T)."""
 
 
-class StopRequested(Exception):
-    """Somebody asked the run to stop."""
-
-
 @dataclass(frozen=True)
 class UpdateStats:
     """What one update saw; means are over the minibatch's policy tokens."""
