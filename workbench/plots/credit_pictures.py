@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from workbench.credit.values import errors_before_turns, values_before_turns
 from workbench.plots import style
-from workbench.plots.behaviour import verdict_words
+from workbench.plots.behaviour import printable, verdict_words
 from workbench.plots.crediting import CreditColumn, signed, solved_rewards
 from workbench.plots.packing import KINDS, PackedRow
 from workbench.records import Group
@@ -30,6 +30,7 @@ LOOKS = (
 MAX_ROWS = 40
 """Turns of a still table; a longer attempt is cut around the chosen turn."""
 MESSAGE_CHARS = 34
+"""Longest message in a table."""
 
 Values = Group | Sequence[np.ndarray]
 """Where values come from: a group with `turn_values`, or (K,) arrays, a number before each turn."""
@@ -181,8 +182,7 @@ def _short(turns) -> list[str]:
 
 def _plain(raw: str) -> str:
     """One line in characters that every font has."""
-    words = " ".join(raw[: 4 * MESSAGE_CHARS].split())
-    shown = "".join(c if c.isascii() and c.isprintable() else "·" for c in words)
+    shown = printable(" ".join(raw[: 4 * MESSAGE_CHARS].split()))
     return shown[:MESSAGE_CHARS] + ("…" if len(shown) > MESSAGE_CHARS else "")
 
 
