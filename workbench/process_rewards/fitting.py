@@ -20,7 +20,14 @@ from torch import Tensor, nn
 from workbench.learning.config import Dtype, resolve_dtype
 from workbench.learning.forward import plain_attention
 from workbench.process_rewards.model import TurnModel
-from workbench.process_rewards.places import Placed, Row, batches, place, rows_of
+from workbench.process_rewards.places import (
+    Placed,
+    Row,
+    batches,
+    expect_numbers_of_turns,
+    place,
+    rows_of,
+)
 from workbench.records import Group
 
 Labels = Sequence[Sequence[np.ndarray]]
@@ -89,12 +96,7 @@ def _labelled_rows(
     model: TurnModel, groups: Sequence[Group], labels: Labels
 ) -> tuple[list[Row], list[Tensor]]:
     """Rows with at least one label, and the labels of each row's places."""
-    shapes = [[np.shape(numbers) for numbers in row] for row in labels]
-    expected = [[(len(t.turns),) for t in group.trajectories] for group in groups]
-    if shapes != expected:
-        raise ValueError(
-            f"labels: expected one number a turn, shapes {expected!s:.80}, got {shapes!s:.80}"
-        )
+    expect_numbers_of_turns("labels", groups, labels)
     rows, targets = [], []
     for group, numbers in zip(groups, labels):
         for trajectory, wanted in zip(group.trajectories, numbers):

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from workbench.learning.batch import microbatch_rows, padded
-from workbench.records import Trajectory
+from workbench.records import Group, Trajectory
 
 Reads = Literal["before", "end"]
 """Which token is read for a turn. "before": the last one of its prompt, where the observation is
@@ -47,6 +48,20 @@ class Placed:
     """(N,) int64: the row of each place, in order of the rows."""
     places: Tensor
     """(N,) int64: its token in that row."""
+
+
+def expect_numbers_of_turns(
+    name: str, groups: Sequence[Group], numbers: Sequence[Sequence[np.ndarray]]
+) -> None:
+    """Raises ValueError unless `numbers`, given as the argument `name`, has for each group G arrays
+    of shape (K,)."""
+    shapes = [[np.shape(one) for one in row] for row in numbers]
+    expected = [[(len(t.turns),) for t in group.trajectories] for group in groups]
+    if shapes != expected:
+        raise ValueError(
+            f"{name}: expected one number a turn, shapes {expected!s:.80}, got {shapes!s:.80}; "
+            "they may be other groups'"
+        )
 
 
 def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
