@@ -2,7 +2,7 @@
 
 Stage: learning. Vary them with `dataclasses.replace`; `None` for a learning rate means "the
 measured one for this kind of policy" and is resolved before the run's settings are stored.
-Left out: KL to a reference policy, a critic, warm-up (none was needed at this size).
+Left out: KL to a reference policy, warm-up (neither was needed at this size).
 """
 
 from __future__ import annotations

@@ -266,7 +266,10 @@ def _run_stages(
     return TrainResult(policy, folder, "finished")
 
 
-def _check(policy, tasks, sandbox, recipe, reward, dev) -> None:
+def _check(
+    policy: object, tasks: object, sandbox: object, recipe: object, reward: object, dev: object
+) -> None:
+    """Raise ValueError for an argument that is not what it should be."""
     if not hasattr(policy, "model"):
         raise ValueError(
             f"policy: expected one with weights, from open_policy, got {type(policy).__name__}"
@@ -279,7 +282,10 @@ def _check(policy, tasks, sandbox, recipe, reward, dev) -> None:
         raise ValueError("tasks: expected at least one, got none")
 
 
-def _check_settings(config: TrainConfig, dev, folder, resume: bool) -> None:
+def _check_settings(
+    config: TrainConfig, dev: Sequence[Task], folder: str | Path | None, resume: bool
+) -> None:
+    """Raise ValueError for settings that do not go together."""
     if resume and folder is None:
         raise ValueError("resume: expected the run's folder too, got none; give folder=run.folder")
     if resume and hasattr(config.rl.evidence, "fresh"):
