@@ -16,10 +16,10 @@ import numpy as np
 
 from workbench.evaluation import SOLVED
 from workbench.process_rewards.labels import value_labels
-from workbench.process_rewards.model import HOW
 from workbench.process_rewards.places import expect_numbers_of_turns
 from workbench.process_rewards.ranking import average_precision, rank_correlation
 from workbench.records import Group, Task
+from workbench.records.groups import GUESSED
 from workbench.rewards import RewardDesign
 from workbench.stats import auroc
 
@@ -185,7 +185,7 @@ def _truth(
     groups: Sequence[Group], tasks: Sequence[Task], reward: RewardDesign
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Values before and after each turn, an array (K,) an attempt."""
-    if guessed := {v.how for group in groups for v in group.turn_values} & set(HOW.values()):
+    if guessed := {v.how for group in groups for v in group.turn_values} & GUESSED:
         raise ValueError(
             f"turn_values: expected measured ones, from re-rolls or exact, got those of a model "
             f"({', '.join(sorted(guessed))}); a model agrees with itself"
