@@ -130,6 +130,13 @@ def test_an_attempt_ran_out_of_tokens_if_its_last_message_did(finish, cut):
     assert not replace(first, turns=(last, *first.turns)).ran_out_of_tokens
 
 
+def test_the_tokens_of_an_attempt_count_a_kept_prefix_once():
+    first = trajectory()
+    again = replace(first.turns[0].action, kept_prefix=8, new_ids=(7,))
+    two = replace(first, turns=(*first.turns, replace(first.turns[0], action=again)))
+    assert (first.num_tokens, two.num_tokens, two.num_action_tokens) == (8, 12, 6)
+
+
 def test_a_group_and_its_attempts_print_as_a_line_each():
     """By hand: three tokens a turn; what was never handed in is not solved."""
     right, late = trajectory(), replace(trajectory(), stop_reason="max_turns")

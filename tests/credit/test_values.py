@@ -88,7 +88,7 @@ def test_a_trajectory_without_a_value_or_a_reward_is_left_out(by_hand):
 
 
 def test_a_group_without_values_or_with_two_for_one_place_is_refused(by_hand):
-    with pytest.raises(ValueError, match=r"no turn values; make them with counterfactuals\.reroll"):
+    with pytest.raises(ValueError, match="expected turn values, got none; make them with .*reroll"):
         reroll_advantage(by_hand.of_lengths(2), [1.0])
     twice = (value(0, -1, 0.1), value(0, -1, 0.2))
     with pytest.raises(ValueError, match="two for trajectory 0 after turn -1"):
@@ -197,7 +197,7 @@ def test_gae_takes_the_values_that_are_stored_in_the_group(by_hand):
     group = by_hand.group(*by_hand.of_lengths(4).trajectories, turn_values=stored)
     [credit] = turn_gae(group, [1.0], lam=0.9, turn_rewards=lambda t: [0, -0.1, 0, 0])
     assert np.allclose(credit, [0.4672, 0.408, 0.62, 0.3])
-    with pytest.raises(ValueError, match="no turn values"):
+    with pytest.raises(ValueError, match="expected turn values, got none"):
         turn_gae(by_hand.of_lengths(4), [1.0])
 
 

@@ -1,7 +1,6 @@
 """The forward pass, its gradient, and one update."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +10,11 @@ from workbench.episodes import rollout_many
 from workbench.learning.batch import Batch, pack
 from workbench.learning.config import RLConfig
 from workbench.learning.forward import plain_attention, policy_logprobs
+from workbench.learning.journal import StopRequested
 from workbench.learning.loop import token_loss
 from workbench.learning.losses import sequence_mean_weights, token_mean_weights
 from workbench.learning.optimiser import make_optimiser, set_learning_rate
-from workbench.learning.update import StopRequested, update
+from workbench.learning.update import update
 
 
 def random_batch(batch_size=5, length=40, seed=0):
@@ -192,13 +192,17 @@ def test_a_stop_between_pieces_leaves_the_weights_alone(make_policy):
     assert policy.version == before
 
 
+def endless(logprobs, batch):
+    """A loss with a mistake in it."""
+    return logprobs * np.inf
+
+
 def test_a_gradient_that_is_not_finite_stops_the_run_instead_of_spoiling_the_weights(make_policy):
     policy, batch = make_policy(), random_batch()
     before = policy.version
-    bad = partial(lambda logprobs, batch: logprobs * np.inf)
     optimiser = torch.optim.SGD(policy.model.parameters(), lr=1.0)
     with pytest.raises(FloatingPointError, match="lower the learning rate"):
-        update(policy.model, optimiser, batch, bad, token_mean_weights, **SETTINGS)
+        update(policy.model, optimiser, batch, endless, token_mean_weights, **SETTINGS)
     assert policy.version == before
 
 

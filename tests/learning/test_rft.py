@@ -5,6 +5,7 @@ import pytest
 from workbench.learning.batch import pack
 from workbench.learning.config import RFTConfig, TrainConfig
 from workbench.learning.forward import policy_logprobs
+from workbench.learning.optimiser import make_optimiser
 from workbench.learning.rft import (
     Selection,
     _imitate,
@@ -81,8 +82,6 @@ def test_imitation_raises_the_logprob_of_what_was_kept(by_hand, attempt, make_po
     config = TrainConfig(rft=RFTConfig(lr=1e-2, epochs=5, batch_size=2), dtype="float32")
     batch = pack(selection.groups, [[1.0] * 4])
     before = policy_logprobs(policy.model, batch)[0].sum().item()
-    from workbench.learning.optimiser import make_optimiser
-
     optimiser = make_optimiser(policy.model, config.rft)
     updates = _imitate(policy, optimiser, selection, config, 0, Quiet())
     after = policy_logprobs(policy.model, batch)[0].sum().item()

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from functools import partial
 
@@ -310,12 +309,10 @@ def test_stop_ends_the_run_in_mid_iteration_and_undoes_it(
 
 def test_stop_is_noticed_in_the_middle_of_sampling(make_policy, tasks, sandbox, tmp_path):
     config = replace(SMALL, rl=RLConfig(iterations=1, tasks_per_iteration=16, group_size=64))
-    before = time.monotonic()
     run = train(make_policy(), tasks, sandbox, "rl", config=config, folder=tmp_path / "run")
     run.stop()
     assert run.wait(60).state == "stopped"
     assert run.metrics == [] and load_run(tmp_path / "run").groups() == []
-    assert time.monotonic() > before
 
 
 def test_an_interrupt_while_waiting_stops_the_run_and_leaves_a_readable_log(

@@ -1,10 +1,19 @@
 """Figures of what the agent does say what the records say."""
 
+from dataclasses import replace
+
 import pytest
 from matplotlib.figure import Figure
 
-from workbench.plots import actions_by_turn, episode_side_by_side, shares_by_turn
-from workbench.plots.behaviour import verdict_words
+from workbench.plots import (
+    actions_by_turn,
+    episode_side_by_side,
+    instructive_pair,
+    shares_by_turn,
+    verdict_words,
+    what_follows,
+)
+from workbench.records import Group
 
 
 def test_shares_count_every_episode_also_those_already_over(groups_before):
@@ -13,6 +22,21 @@ def test_shares_count_every_episode_also_those_already_over(groups_before):
     assert shares[1] == {"malformed": 0.25, "cat": 0.5, "submit": 0.25}
     assert shares[3] == {"edit tests": 0.25, "cat": 0.5}
     assert shares[7] == {"cat": 0.5}
+
+
+def test_what_follows_a_command_is_counted_over_all_episodes(groups_before):
+    """Twice seven looks follow a look, once an edit of the tests and once the end."""
+    after_cat = what_follows("cat", groups_before)
+    assert after_cat == {"cat": 14 / 16, "edit tests": 1 / 16, "submit": 1 / 16}
+    assert what_follows("run", groups_before) == {}
+
+
+def test_an_instructive_pair_is_solved_only_afterwards(before, groups_before, groups_after):
+    never_solved = Group("bugfix:2", "base", (replace(before, task_id="bugfix:2"),))
+    pair = instructive_pair([never_solved, *groups_before], [never_solved, *groups_after])
+    assert pair == (groups_before[0].trajectories[0], groups_after[0].trajectories[0])
+    with pytest.raises(ValueError, match="got none in common"):
+        instructive_pair([never_solved], groups_after)
 
 
 def test_bars_have_the_heights_of_the_shares(groups_before, groups_after):
@@ -40,16 +64,12 @@ def test_side_by_side_shows_commands_change_and_verdict(before, after):
 
 
 def test_two_tasks_are_not_compared_side_by_side(before, after):
-    import dataclasses
-
     with pytest.raises(ValueError, match="two episodes of one task"):
-        episode_side_by_side(before, dataclasses.replace(after, task_id="bugfix:2"))
+        episode_side_by_side(before, replace(after, task_id="bugfix:2"))
 
 
 def test_what_was_never_handed_in_is_not_called_solved(after):
-    import dataclasses
-
-    unfinished = dataclasses.replace(after, stop_reason="max_turns")
+    unfinished = replace(after, stop_reason="max_turns")
     assert verdict_words(unfinished) == (
         False,
         "NOT SOLVED: hidden tests 6 of 6, never submitted (max_turns)",

@@ -10,6 +10,7 @@ from workbench.policies import CausalLMPolicy
 from workbench.process_rewards import FitConfig, TurnModel, fit
 from workbench.process_rewards.places import batches, place, rows_of
 from workbench.records import Action
+from workbench.records.groups import GUESSED
 
 QUICK = FitConfig(epochs=8, batch_size=4, lr=1e-2)
 
@@ -124,7 +125,7 @@ def test_turn_values_stand_where_they_were_read(policy, by_hand):
         (group,) = TurnModel.from_policy(policy, reads=reads).annotate(groups)
         values = [v for v in group.turn_values if v.trajectory_index == 1]
         assert [v.turn_index for v in values] == [first + k for k in range(4)]
-        assert all(v.how == how and v.estimate == 0.5 for v in values)
+        assert all(v.how == how and v.estimate == 0.5 for v in values) and how in GUESSED
         assert np.isnan(values[0].standard_error) and values[0].num_rerolls == 0
 
 

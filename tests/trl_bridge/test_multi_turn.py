@@ -200,7 +200,7 @@ def test_prompts_that_are_no_whole_groups_of_known_tasks_are_refused(make):
 def test_what_makes_no_sense_is_refused_at_once(sandbox):
     from workbench.trl_bridge import MultiTurn
 
-    with pytest.raises(ValueError, match="one twice"):
+    with pytest.raises(ValueError, match="different ids, got .* twice"):
         MultiTurn([TASKS[0], TASKS[0]], sandbox)
     with pytest.raises(ValueError, match="training needs 1.0, got 0.7"):
         MultiTurn(TASKS, sandbox, sampler=SamplerSettings(temperature=0.7))

@@ -10,6 +10,7 @@ from tests.policies.conftest import save_chat_model
 from tests.trl_bridge.conftest import TASKS
 from workbench.credit import return_to_go
 from workbench.learning import RLConfig, pack
+from workbench.plots import learning_curve, read_curve
 from workbench.policies import CausalLMPolicy, chat_format, open_policy
 from workbench.records import SamplerSettings
 from workbench.rewards import RewardDesign
@@ -64,7 +65,7 @@ def without_seconds(rows):
     return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
 
 
-def test_a_run_is_read_back_as_one_of_ours(make, tmp_path):
+def test_a_run_is_read_back_and_drawn_as_one_of_ours(make, tmp_path):
     told = []
     episodes, trainer = make("run", replace(SMALL, credit=return_to_go), told.append)
     trainer.train()
@@ -78,6 +79,8 @@ def test_a_run_is_read_back_as_one_of_ours(make, tmp_path):
         ("iteration", "rl", 1),
         ("evaluation", "rl", 2),
     ]
+    curve = read_curve(run.metrics)
+    assert len(curve.batches) == 2 and curve.spans == {"rl": (0, 8)} and learning_curve(run).axes
     steps = [row for row in trainer.state.log_history if "grad_norm" in row]
     last = run.metrics[3]
     assert last["loss"] == pytest.approx(np.mean([row["loss"] for row in steps[2:]]))
@@ -97,15 +100,6 @@ def test_a_run_is_read_back_as_one_of_ours(make, tmp_path):
     assert (tmp_path / "run" / "policy" / "adapter_model.safetensors").exists()
     for a, b in zip(*(extract_weights(m, 8).layers for m in (saved.model, trained)), strict=True):
         assert torch.equal(a.qkv, b.qkv) and torch.equal(a.down, b.down)
-
-
-def test_the_plots_draw_it(make, tmp_path):
-    from workbench.plots import learning_curve
-
-    _, trainer = make("run", replace(SMALL, iterations=1))
-    trainer.train()
-    figure = learning_curve(load_run(tmp_path / "run"))
-    assert len(figure.axes[0].lines) >= 1
 
 
 def test_a_resumed_run_is_the_run_that_was_never_stopped(make, tmp_path):

@@ -53,6 +53,13 @@ def test_the_learning_rate_falls_in_a_straight_line_to_a_tenth(tmp_path):
     assert rates == pytest.approx(expected)
 
 
+def test_a_rate_that_does_not_fall_is_constant_in_trl_s_words_too(tmp_path):
+    from workbench.trl_bridge import sft_config
+
+    for args in (config(RLConfig(lr_final_fraction=1.0), tmp_path), sft_config(tmp_path)):
+        assert (args.lr_scheduler_type, args.lr_scheduler_kwargs) == ("constant", {})
+
+
 def test_methods_have_their_loss_types(tmp_path):
     from workbench.trl_bridge import DAPO, DR_GRPO, GRPO
 

@@ -123,5 +123,5 @@ def test_what_is_not_trl_s_is_refused(sandbox):
         SingleTurn(FUNCTIONS, sandbox, DESIGN, RLConfig())
     with pytest.raises(ValueError, match="credit=broadcast"):
         SingleTurn(FUNCTIONS, sandbox, DESIGN, replace(SMALL, credit=gigpo))
-    with pytest.raises(ValueError, match="one twice"):
+    with pytest.raises(ValueError, match="different ids, got .* twice"):
         SingleTurn([FUNCTIONS[0], FUNCTIONS[0]], sandbox, DESIGN, SMALL)

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from workbench.credit.baselines import group_advantages
-from workbench.credit.subsets import shapley_values
-from workbench.credit.turns import checked_rewards
+from workbench.credit.subsets import lost_without, shapley_values
+from workbench.credit.turns import checked_rewards, expect_a_number_a_turn
 from workbench.records import Group
 
 Shares = Callable[[Group, Sequence[float] | np.ndarray], Mapping[str, np.ndarray]]
@@ -31,8 +31,7 @@ def sum_by_agent(group: Group, credit: Sequence[np.ndarray]) -> dict[str, np.nda
 
     Raises ValueError if `credit` is not one number a turn.
     """
-    if [len(c) for c in credit] != [len(t.turns) for t in group.trajectories]:
-        raise ValueError("credit: expected G arrays of shape (K,), a number a turn")
+    expect_a_number_a_turn(group, credit)
     names = list(dict.fromkeys(turn.agent for t in group.trajectories for turn in t.turns))
     sums = {name: np.zeros(len(group.trajectories)) for name in names}
     for i, (trajectory, numbers) in enumerate(zip(group.trajectories, credit)):
@@ -68,12 +67,7 @@ def difference_rewards(
     Source: Wolpert and Tumer 2001 (difference utilities); with a learned critic in the place of
         plays, Foerster et al. 2018 (COMA, arXiv:1705.08926).
     """
-
-    def losses(value: Callable[[frozenset[str]], float], players: tuple[str, ...]):
-        everyone = frozenset(players)
-        return {player: value(everyone) - value(everyone - {player}) for player in players}
-
-    return _for_each_attempt(group, rewards, losses)
+    return _for_each_attempt(group, rewards, lost_without)
 
 
 def by_agent(

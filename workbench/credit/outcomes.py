@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.credit.baselines import group_advantages, tied
+from workbench.credit.baselines import group_advantages
 from workbench.credit.returns import discounted_returns
 from workbench.credit.turns import (
     TurnRewards,
@@ -160,7 +160,7 @@ def _against_trajectories(
         raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
     judged = [w[~np.isnan(w)] for w in worth]
     judged = [w for w in judged if len(w)]
-    if not judged or tied(np.concatenate(judged + judged)[None])[0]:
+    if not judged or np.ptp(np.concatenate(judged)) == 0:
         return [w * 0.0 for w in worth]  # NaN stays NaN
     centre = np.mean([w.mean() for w in judged])
     credit = [w - centre for w in worth]

@@ -12,18 +12,22 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from workbench.credit.turns import checked_rewards
 from workbench.records import Group
 
+Player = TypeVar("Player")
+"""Who joins: the index of a turn, or the name of an agent."""
+
 
 def shapley_values(
-    value: Callable[[frozenset[int]], float],
-    players: Sequence[int],
-    orders: Iterable[Sequence[int]] | None = None,
-) -> dict[int, float]:
+    value: Callable[[frozenset[Player]], float],
+    players: Sequence[Player],
+    orders: Iterable[Sequence[Player]] | None = None,
+) -> dict[Player, float]:
     """Each player's gain when the players join one after the other, averaged over orders.
 
     Args:
@@ -38,13 +42,26 @@ def shapley_values(
     players = tuple(players)
     if orders is None:
         return _exact_shapley(value, players)
-    gains: dict[int, list[float]] = {player: [] for player in players}
+    gains: dict[Player, list[float]] = {player: [] for player in players}
     for order in orders:
         kept = frozenset()
         for player in order:
             gains[player].append(value(kept | {player}) - value(kept))
             kept |= {player}
     return {player: float(np.mean(found)) for player, found in gains.items()}
+
+
+def lost_without(
+    value: Callable[[frozenset[Player]], float], players: Sequence[Player]
+) -> dict[Player, float]:
+    """What is lost without each player, all others there.
+
+    >>> worth = {(): 0, (0,): 0, (1,): 0, (0, 1): 1}  # both are needed
+    >>> lost_without(lambda kept: worth[tuple(sorted(kept))], (0, 1))
+    {0: 1, 1: 1}
+    """
+    everyone = frozenset(players)
+    return {player: value(everyone) - value(everyone - {player}) for player in players}
 
 
 def draw_orders(players: Sequence[int], num_orders: int, seed: int) -> list[tuple[int, ...]]:
@@ -99,17 +116,12 @@ def deletion(group: Group, rewards: Sequence[float] | np.ndarray) -> list[np.nda
 
     Returns G arrays of shape (K,), NaN as in `shapley`; raises ValueError as `shapley` does.
     """
-
-    def losses(value: Callable[[frozenset[int]], float], players: tuple[int, ...]):
-        everyone = frozenset(players)
-        return {player: value(everyone) - value(everyone - {player}) for player in players}
-
-    return _for_each_trajectory(group, rewards, losses)
+    return _for_each_trajectory(group, rewards, lost_without)
 
 
 def _exact_shapley(
-    value: Callable[[frozenset[int]], float], players: tuple[int, ...]
-) -> dict[int, float]:
+    value: Callable[[frozenset[Player]], float], players: tuple[Player, ...]
+) -> dict[Player, float]:
     """Over subsets in the place of orders: 2^n values, each with the share of its orders."""
     num = len(players)
     worth = {

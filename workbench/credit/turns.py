@@ -47,6 +47,17 @@ def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.n
     return rewards
 
 
+def expect_a_number_a_turn(group: Group, credit: Sequence[np.ndarray]) -> None:
+    """Raises ValueError unless `credit` is G arrays of shape (K,), as a scheme returns them."""
+    shapes = [np.shape(numbers) for numbers in credit]
+    expected = [(len(t.turns),) for t in group.trajectories]
+    if shapes != expected:
+        raise ValueError(
+            f"credit: expected one number a turn, shapes {expected}, got {shapes}; it may be "
+            "another group's"
+        )
+
+
 def spread_over_turns(group: Group, values: np.ndarray) -> list[np.ndarray]:
     """The trajectory's number on each of its turns: (G,) to G arrays of shape (K,)."""
     return [
@@ -100,6 +111,10 @@ def over_spread(
         scale: "std" divides, "none" returns the credit as it is.
         ddof: attempts taken off the number that the mean is over: 1 = as for rewards, 0 = none.
         eps: added to the spread.
+    Returns:
+        G arrays of the shapes given; NaN stays NaN.
+    Raises:
+        ValueError: if scale is unknown.
     """
     if scale not in ("std", "none"):
         raise ValueError(f'scale: expected "std" or "none", got {scale!r}')
@@ -144,10 +159,7 @@ def per_token(group: Group, credit: Sequence[np.ndarray]) -> list[np.ndarray]:
     Raises:
         ValueError: if the shapes do not fit the group.
     """
-    shapes = [np.shape(c) for c in credit]
-    expected = [(len(t.turns),) for t in group.trajectories]
-    if shapes != expected:
-        raise ValueError(f"credit: expected one number a turn, shapes {expected}, got {shapes}")
+    expect_a_number_a_turn(group, credit)
     return [
         np.repeat(c, [len(turn.action.ids) for turn in trajectory.turns])
         for c, trajectory in zip(credit, group.trajectories)

@@ -99,25 +99,12 @@ def values_before_turns(group: Group) -> list[np.ndarray]:
 
     Raises ValueError if the group has none, two for one place, or one for a turn that is not there.
     """
-    if not group.turn_values:
-        raise ValueError(
-            "the group has no turn values; make them with counterfactuals.reroll(policy, group, "
-            "task, sandbox), in training with RLConfig(evidence=Rerolls(4)) or Critic()"
-        )
-    values = [np.full(len(t.turns), np.nan) for t in group.trajectories]
-    for known in group.turn_values:
-        i, k = known.trajectory_index, known.turn_index + 1  # after a turn = before the next
-        if not (0 <= i < len(values) and 0 <= k <= len(values[i])):
-            raise ValueError(
-                f"turn_values: expected values of the group's own turns, got one for trajectory "
-                f"{i} after turn {k - 1}, which it does not have; they may be another group's"
-            )
-        if k == len(values[i]):
-            continue  # after the last turn the reward is known
-        if not np.isnan(values[i][k]):
-            raise ValueError(f"turn_values: two for trajectory {i} after turn {k - 1}; keep one")
-        values[i][k] = known.estimate
-    return values
+    return _before_turns(group, "estimate")
+
+
+def errors_before_turns(group: Group) -> list[np.ndarray]:
+    """The standard errors of `values_before_turns`, in the same places. Raises as it does."""
+    return _before_turns(group, "standard_error")
 
 
 def reroll_standard_errors(group: Group) -> list[np.ndarray]:
@@ -129,13 +116,7 @@ def reroll_standard_errors(group: Group) -> list[np.ndarray]:
     Returns G arrays of shape (K,), NaN where a value is missing. Raises ValueError as
     `values_before_turns` does.
     """
-    values_before_turns(group)  # complains about what cannot be used
-    errors = [np.full(len(t.turns), np.nan) for t in group.trajectories]
-    for known in group.turn_values:
-        i, k = known.trajectory_index, known.turn_index + 1
-        if k < len(errors[i]):
-            errors[i][k] = known.standard_error
-    return [np.hypot(e, np.append(e[1:], 0.0)) for e in errors]
+    return [np.hypot(e, np.append(e[1:], 0.0)) for e in errors_before_turns(group)]
 
 
 def rudder(
@@ -223,6 +204,31 @@ def seen_passing(trajectory: Trajectory, k: int) -> float:
         if turn.tool_call is not None and turn.tool_call.name == "run":
             return float(turn.observation.startswith("ok "))
     return 0.0
+
+
+def _before_turns(group: Group, field: Literal["estimate", "standard_error"]) -> list[np.ndarray]:
+    """A field of the group's turn values, before each turn."""
+    if not group.turn_values:
+        raise ValueError(
+            f"task {group.task_id}: expected turn values, got none; make them with "
+            "counterfactuals.reroll(policy, group, task, sandbox), in training with "
+            "RLConfig(evidence=Rerolls(4)) or Critic()"
+        )
+    numbers, seen = [np.full(len(t.turns), np.nan) for t in group.trajectories], set()
+    for known in group.turn_values:
+        # after a turn = before the next
+        i, k = place = known.trajectory_index, known.turn_index + 1
+        if not (0 <= i < len(numbers) and 0 <= k <= len(numbers[i])):
+            raise ValueError(
+                f"turn_values: expected values of the group's own turns, got one for trajectory "
+                f"{i} after turn {k - 1}, which it does not have; they may be another group's"
+            )
+        if place in seen:
+            raise ValueError(f"turn_values: two for trajectory {i} after turn {k - 1}; keep one")
+        seen.add(place)
+        if k < len(numbers[i]):  # after the last turn the reward is known
+            numbers[i][k] = getattr(known, field)
+    return numbers
 
 
 def _potentials(trajectory: Trajectory, potential: Potential) -> np.ndarray:

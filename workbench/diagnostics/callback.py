@@ -1,8 +1,8 @@
 """A callback of TRL's trainer that measures what its log does not show.
 
 Stage: beside the loop. Rollouts, as the trainer makes them, and weights go in; probes and mask
-reports come out, which `doctor(trainer)` judges. Read and run against TRL 1.16; two private names
-of it are used, `_generate` and `_buffered_inputs`, in this module alone.
+reports come out, which `doctor(trainer)` judges. Read and run against TRL 1.16, of which it uses
+private names: `_generate`, `_buffered_inputs`, `_tokenizer`, `_get_per_token_logps_and_entropies`.
 Left out: several processes (each measures its own share), images.
 """
 
@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
-from workbench.diagnostics.mask_report import MaskReport
+from workbench.diagnostics.examination import doctor
+from workbench.diagnostics.mask_report import MaskReport, wrong_length
 from workbench.diagnostics.masks import check_masks
 from workbench.diagnostics.probes import Probe, mean_gap
 
@@ -104,8 +105,6 @@ class DoctorCallback(TrainerCallback):
         """Say what is new, if asked to."""
         if not self._warn:
             return
-        from workbench.diagnostics.examination import doctor
-
         for symptom in doctor(self._trainer).symptoms:
             if symptom.check not in self._said:
                 self._said.add(symptom.check)
@@ -153,6 +152,4 @@ class DoctorCallback(TrainerCallback):
 
 def _by_length(ids: Sequence[int], mask: Sequence[int]) -> MaskReport:
     """Of a rollout without messages only the length of the mask can be checked."""
-    from workbench.diagnostics.mask_report import wrong_length
-
     return wrong_length(ids, mask) if len(ids) != len(mask) else MaskReport(True, len(ids))

@@ -15,9 +15,15 @@ groups become tied): docs/doctor.md has the measured error.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from workbench.credit import tied
+from workbench.rewards import totals
 
 if TYPE_CHECKING:
     from workbench.learning import TrainConfig
@@ -146,13 +152,14 @@ def calibrate(
     with watch.updating():
         num_rows = _update_a_copy(policy, groups, config)
     seconds = watch.seconds()
-    num = sum(len(group.trajectories) for group in groups)
+    episodes = [t for group in groups for t in group.trajectories]
+    num = len(episodes)
     teaching, kept = _shares(groups, chosen, reward or HONEST, config)
     cpu = seconds.sampling_cpu + seconds.update_cpu
     return Calibration(
         num_rollouts=num,
-        tokens=_tokens(groups) / num,
-        sampled_tokens=sum(t.num_action_tokens for g in groups for t in g.trajectories) / num,
+        tokens=sum(t.num_tokens for t in episodes) / num,
+        sampled_tokens=sum(t.num_action_tokens for t in episodes) / num,
         sampling_cpu_s=seconds.sampling_cpu / num,
         sandbox_cpu_s=seconds.sandbox_cpu / num,
         update_cpu_s=seconds.update_cpu / num_rows,
@@ -187,8 +194,6 @@ def calibration_from(rows: Iterable[Mapping[str, Any]]) -> Calibration:
 
 def _update_a_copy(policy: CausalLMPolicy, groups: Sequence[Group], config: TrainConfig) -> int:
     """One update of a copy of the model on all rollouts; returns how many rows that were."""
-    import copy
-
     from workbench.learning import pack
     from workbench.learning.forward import plain_attention
     from workbench.learning.loop import token_loss
@@ -213,21 +218,12 @@ def _shares(
     groups: Sequence[Group], tasks: Sequence[Task], reward: RewardDesign, config: TrainConfig
 ) -> tuple[float, float]:
     """(share of rollouts outside of tied groups, share that rejection fine-tuning keeps)."""
-    import numpy as np
-
-    from workbench.credit import tied
     from workbench.learning.rft import select
-    from workbench.rewards import totals
 
     rewards = totals(reward.score_groups(groups, tasks))
     kept = select(groups, tasks, config.rft.keep_per_task)
     num = sum(len(group.trajectories) for group in groups)
     return float(1.0 - np.mean(tied(rewards))), kept.num_examples / num
-
-
-def _tokens(groups: Sequence[Group]) -> int:
-    turns = [turn for group in groups for t in group.trajectories for turn in t.turns]
-    return sum(len(turn.action.new_ids) + len(turn.action.ids) for turn in turns)
 
 
 def estimate_cost(

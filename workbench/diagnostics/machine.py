@@ -53,10 +53,10 @@ def look_at_machine() -> MachineCase:
     threads, torch_said, gpu = _torch()
     free = _free_mb()
     differing = _differing_versions()
-    said = "as locked" if differing == {} else f"{len(differing)} differ from the locks"
+    said = "as locked" if not differing else f"{len(differing)} differ from the locks"
     facts = {
         "system": f"{platform.platform(terse=True)}, Python {platform.python_version()}",
-        "sandbox": f"{name}",
+        "sandbox": name,
         "torch": torch_said,
         "CPUs": f"{cpus}, torch threads {threads}",
         "memory": "unknown" if free is None else f"{free:.0f} MB free",

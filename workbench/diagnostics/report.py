@@ -86,17 +86,12 @@ class Report:
         )
         head = "".join(f"<th>{h}</th>" for h in ("", "check", "seen", "why", "what to change"))
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        lists = "".join(
-            "<p>"
-            + "<br>".join(f"{html.escape(k)}: {html.escape(v)}" for k, v in d.items())
-            + "</p>"
-            for d in (self.facts,)
-            if d
-        )
+        facts = "<br>".join(f"{html.escape(k)}: {html.escape(v)}" for k, v in self.facts.items())
         skipped = "".join(f"<br>{html.escape(text)}" for text in self._not_checked())
         skipped = f"<details><summary>not checked: {len(self.unknown)}</summary>{skipped}</details>"
         return (
-            f"<p><b>{html.escape(self.subject)}</b>: {self._summary()}</p>{lists}"
+            f"<p><b>{html.escape(self.subject)}</b>: {self._summary()}</p>"
+            + (f"<p>{facts}</p>" if facts else "")
             + (table if self.symptoms else "")
             + (skipped if self.unknown else "")
         )

@@ -18,8 +18,6 @@ from workbench.diagnostics.vitals import known
 
 NAMED = 3
 """Modules that a message names at most."""
-
-
 SETTLED = 3
 """Updates after which B has moved, also where a warm-up begins with a learning rate of 0."""
 
@@ -101,7 +99,7 @@ def lora_dead(case: TrainerCase | RunCase) -> str | None:
 def _dead_on_disk(case: RunCase) -> str | None:
     if not case.lora:
         return None
-    path = Path(case.folder) / "policy" / "adapter_model.safetensors"
+    path = case.folder / "policy" / "adapter_model.safetensors"
     if not path.is_file():
         raise CannotTell("the adapters are saved when the run has ended")
     zero, total = _zero_matrices(path)

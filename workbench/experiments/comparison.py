@@ -111,7 +111,7 @@ def compare(
         for seed in seeds
         for arm in arms
     ]
-    _check(arms, seeds, jobs)
+    _check(arms, seeds, unseen)
     for job in jobs:
         prepare(job)
     run_all(jobs, workers or os.cpu_count() or 1, on_progress)
@@ -133,6 +133,7 @@ def compare(
 
 
 def _check_given(arms: object, seeds: object, tasks: object, unseen: object) -> None:
+    """Raise ValueError for an argument that is not what it should be."""
     from workbench.learning.config import resolve
 
     expect("arms", arms, Sequence, "a list of arms", "one alone is given as [arm]")
@@ -154,11 +155,12 @@ def _job(
     return Job(arm, seed, unseen, greedy, top / arm.name / f"seed-{seed}")
 
 
-def _check(arms: Sequence[Arm], seeds: Sequence[int], jobs: Sequence[Job]) -> None:
-    if not arms or not seeds or not jobs[0].unseen:
+def _check(arms: Sequence[Arm], seeds: Sequence[int], unseen: Sequence[Task]) -> None:
+    """Raise ValueError for a comparison that is empty, or that other processes could not make."""
+    if not arms or not seeds or not unseen:
         raise ValueError(
             f"expected arms, seeds and unseen tasks, got {len(arms)}, {len(seeds)} and "
-            f"{len(jobs[0].unseen) if jobs else 'none'}"
+            f"{len(unseen)}"
         )
     names = [arm.name for arm in arms]
     if len(set(names)) < len(names) or len(set(seeds)) < len(seeds):

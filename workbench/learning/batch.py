@@ -56,9 +56,8 @@ class Batch:
     def take(self, rows: Sequence[int]) -> Batch:
         """The rows with these indices, in this order, no wider than the longest of them needs."""
         index = torch.as_tensor(rows, dtype=torch.long)
-        width = _padded(int(self.lengths[index].max())) if len(index) else 0
+        width = padded(int(self.lengths[index].max())) if len(index) else 0
         return Batch(*(getattr(self, name)[index, :width] for name in self.__dataclass_fields__))
-
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device; itself where it is there already."""
@@ -146,7 +145,7 @@ def _rows_of(
 
 def _padded_batch(rows: Sequence[_Row]) -> Batch:
     rows = [row for row in rows if any(row.loss_mask)]
-    width = _padded(max((len(row.ids) for row in rows), default=0))
+    width = padded(max((len(row.ids) for row in rows), default=0))
 
     def tensor(name: str, dtype: torch.dtype) -> Tensor:
         out = torch.zeros(len(rows), width, dtype=dtype)
@@ -164,7 +163,8 @@ def _padded_batch(rows: Sequence[_Row]) -> Batch:
     )
 
 
-def _padded(length: int) -> int:
+def padded(length: int) -> int:
+    """`length` rounded up to a multiple of PAD_TO."""
     return -(-length // PAD_TO) * PAD_TO
 
 
@@ -174,15 +174,17 @@ def split_minibatches(batch: Batch, num: int, rng: np.random.Generator) -> list[
     return [batch.take(rows) for rows in np.array_split(order, num) if len(rows)]
 
 
-def microbatch_rows(batch: Batch, tokens: int) -> list[list[int]]:
+def microbatch_rows(lengths: Sequence[int], tokens: int) -> list[list[int]]:
     """Row indices, sorted by length and cut where the padded size would exceed `tokens`.
 
     Every row is in exactly one list; a row longer than `tokens` is alone.
+
+    >>> microbatch_rows([40, 10, 20], tokens=64)
+    [[1, 2], [0]]
     """
     pieces: list[list[int]] = []
-    for row in torch.argsort(batch.lengths, stable=True).tolist():
-        width = _padded(int(batch.lengths[row]))
-        if pieces and (len(pieces[-1]) + 1) * width <= tokens:
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if pieces and (len(pieces[-1]) + 1) * padded(lengths[row]) <= tokens:
             pieces[-1].append(row)
         else:
             pieces.append([row])

@@ -2,7 +2,7 @@
 
 Stage: learning. Vary them with `dataclasses.replace`; `None` for a learning rate means "the
 measured one for this kind of policy" and is resolved before the run's settings are stored.
-Left out: KL to a reference policy, a critic, warm-up (none was needed at this size).
+Left out: KL to a reference policy, warm-up (neither was needed at this size).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from workbench.learning import losses
 from workbench.records import Group, SamplerSettings, Task
 from workbench.records.arguments import expect
 
+Dtype = Literal["auto", "float32", "bfloat16"]
+"""Arithmetic of an update."""
 LR_FULL = {"rft": 5e-4, "rl": 3e-4}
 """Measured learning rates when every weight is trained; RL at 6e-4 plateaus early."""
 LR_LORA = {"rft": 3e-3, "rl": 1e-3}
@@ -124,7 +126,7 @@ class TrainConfig:
     max_turns: int | None = None
     """An attempt ends after this many turns; None: as many as suit the tasks that are practised on
     (`environments.default_turns`)."""
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    dtype: Dtype = "auto"
     """Arithmetic of the update. "auto": bfloat16 autocast where the CPU has instructions for it
     (1.5 times as fast), else float32. Weights, optimiser and sampling stay float32."""
     tokens_per_microbatch: int = 1024
@@ -165,13 +167,11 @@ def resolve(config: TrainConfig, *, lora: bool, tasks: Sequence[Task] = ()) -> T
         )
     _check_evidence_and_credit(config.rl)
     rates = LR_LORA if lora else LR_FULL
-    rft, rl, dtype, turns = config.rft, config.rl, config.dtype, config.max_turns
+    rft, rl, dtype, turns = config.rft, config.rl, resolve_dtype(config.dtype), config.max_turns
     if rft.lr is None:
         rft = replace(rft, lr=rates["rft"])
     if rl.lr is None:
         rl = replace(rl, lr=rates["rl"])
-    if dtype == "auto":
-        dtype = "bfloat16" if _has_bfloat16() else "float32"
     if turns is None:
         turns = default_turns(*tasks)
     threads = config.update_threads or max(1, num_cpus() // torch.get_num_threads())
@@ -193,6 +193,13 @@ def _check_evidence_and_credit(rl: RLConfig) -> None:
             f"ddof=), got {rl.credit!r} ({error}); fill in its options with functools.partial. "
             "shapley, deletion and rudder are to look at, not to train on"
         ) from error
+
+
+def resolve_dtype(dtype: Dtype) -> Literal["float32", "bfloat16"]:
+    """`dtype`, where "auto" is the faster arithmetic on this machine's CPU."""
+    if dtype != "auto":
+        return dtype
+    return "bfloat16" if _has_bfloat16() else "float32"
 
 
 def num_cpus() -> int:

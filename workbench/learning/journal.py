@@ -26,11 +26,14 @@ from workbench.learning.checkpoint import (
     save_checkpoint,
     snapshot,
 )
-from workbench.learning.update import StopRequested
 from workbench.runlog import RunLog, RunRecord, StoredIteration
 
 Evaluate = Callable[[str, int], dict[str, Any]]
 """(stage, RL iterations done) -> a row; raises RolloutStopped when the run is stopped."""
+
+
+class StopRequested(Exception):
+    """Somebody asked the run to stop."""
 
 
 class Journal:

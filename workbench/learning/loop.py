@@ -3,8 +3,9 @@
 Stage: learning. A policy and tasks go in; the policy's weights change, and every iteration is
 logged with all it was made of. Group-relative policy gradient with a clipped ratio: GRPO's
 advantages, DAPO's clip-higher, token mean and dropped ties.
-Left out: refilling the batch after ties were dropped (dynamic sampling: here they are counted),
-a critic, a KL term, sampling and updating at the same time.
+Left out: refilling the batch after ties were dropped (dynamic sampling: here they are counted), a
+KL term, sampling and updating at the same time. A critic comes in as evidence
+(`process_rewards.Critic`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from workbench.learning.config import RLConfig, TrainConfig
 from workbench.learning.journal import Journal
 from workbench.learning.optimiser import make_optimiser, set_learning_rate
 from workbench.learning.rows import IterationRow, Stopwatch, rollout_stats
-from workbench.learning.update import update
+from workbench.learning.update import TokenLoss, update
 from workbench.records import UNSCORABLE, Group, RewardBreakdown, Task
 from workbench.rewards import RewardDesign, totals
 from workbench.runlog import StoredIteration
@@ -228,7 +229,7 @@ def require_credit(credit: Sequence[Sequence[np.ndarray]]) -> None:
         )
 
 
-def token_loss(rl: RLConfig):
+def token_loss(rl: RLConfig) -> TokenLoss:
     """(logprobs, batch) -> (B, T) losses: the configured loss with its clip range filled in."""
 
     def losses(logprobs: Tensor, batch: Batch) -> Tensor:

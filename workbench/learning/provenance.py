@@ -44,8 +44,8 @@ def describe_run(
     seed: int,
     dev: Sequence[Task],
 ) -> dict[str, Any]:
-    """Contents of config.json; "versions" and "machine" are for people, the rest must be equal
-    for a run to be resumed."""
+    """Contents of config.json. RESUME_NEEDS says which entries must be equal for a run to be
+    resumed; of the others `folder` compares the frozen weights and torch's threads as well."""
     return {
         "recipe": recipe,
         "seed": seed,

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from workbench.credit import tied
 from workbench.episodes import rollout_many
@@ -184,7 +186,7 @@ def _sample(
 
 def _imitate(
     policy: CausalLMPolicy,
-    optimiser,
+    optimiser: torch.optim.Optimizer,
     selection: Selection,
     config: TrainConfig,
     seed: int,
@@ -212,5 +214,5 @@ def _imitate(
     return updates
 
 
-def _imitation(logprobs, batch: Batch):
+def _imitation(logprobs: Tensor, batch: Batch) -> Tensor:
     return imitation_loss(logprobs)

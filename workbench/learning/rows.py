@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.counterfactuals import Cost
 from workbench.learning.update import UpdateStats
-from workbench.records import Group, Trajectory
+from workbench.records import Group
 
 if TYPE_CHECKING:
     from workbench.evaluation import Evaluation
@@ -180,13 +180,9 @@ def rollout_stats(
         submit_share=float(np.mean([t.stop_reason == "submitted" for t in trajectories])),
         edited_tests_share=float(np.mean([bool(t.evidence.tampered) for t in trajectories])),
         mean_turns=len(turns) / len(trajectories),
-        num_tokens=sum(map(_num_tokens, trajectories)),
+        num_tokens=sum(t.num_tokens for t in trajectories),
         num_sampled_tokens=sum(t.num_action_tokens for t in trajectories),
     )
-
-
-def _num_tokens(trajectory: Trajectory) -> int:
-    return sum(len(turn.action.new_ids) + len(turn.action.ids) for turn in trajectory.turns)
 
 
 @dataclass
@@ -194,8 +190,11 @@ class Stopwatch:
     """Adds up the seconds of one row: `with watch.sampling(sandbox): ...`, `watch.seconds()`."""
 
     start: float = field(default_factory=time.perf_counter)
+    """Wall-clock second at which it was made."""
     start_cpu: float = field(default_factory=time.process_time)
+    """CPU second of this process at which it was made."""
     spent: dict[str, float] = field(default_factory=dict)
+    """Fields of `Seconds` so far."""
 
     @contextmanager
     def sampling(self, sandbox: Sandbox) -> Iterator[None]:

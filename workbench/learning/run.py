@@ -20,13 +20,12 @@ from workbench.learning.checkpoint import Place, derive_seed
 from workbench.learning.config import TrainConfig, resolve
 from workbench.learning.folder import open_log
 from workbench.learning.forward import plain_attention
-from workbench.learning.journal import Journal
+from workbench.learning.journal import Journal, StopRequested
 from workbench.learning.loop import improve_by_rl
 from workbench.learning.progress import Progress, progress_of
 from workbench.learning.provenance import describe_run
 from workbench.learning.rft import improve_by_rft
 from workbench.learning.rows import evaluation_row
-from workbench.learning.update import StopRequested
 from workbench.records import Task
 from workbench.records.arguments import expect_episode, expect_seed, expect_tasks
 from workbench.rewards import RewardDesign, all_pass, tampered
@@ -225,14 +224,22 @@ def train(
         on_metrics=on_metrics,
     )
     run = Run(folder, journal, lambda: progress_of(list(journal.rows), config, recipe, len(tasks)))
-    arguments = (policy, tasks, sandbox, reward, config, seed, journal)
-    run._start(lambda: _run_stages(recipe, arguments))
+    run._start(lambda: _run_stages(recipe, policy, tasks, sandbox, reward, config, seed, journal))
     return run
 
 
-def _run_stages(recipe: Recipe, arguments: tuple) -> TrainResult:
+def _run_stages(
+    recipe: Recipe,
+    policy: CausalLMPolicy,
+    tasks: Sequence[Task],
+    sandbox: Sandbox,
+    reward: RewardDesign,
+    config: TrainConfig,
+    seed: int,
+    journal: Journal,
+) -> TrainResult:
     """The work of the thread."""
-    policy, journal, config = arguments[0], arguments[-1], arguments[4]
+    arguments = (policy, tasks, sandbox, reward, config, seed, journal)
     folder, stages = journal.log.folder, STAGES[recipe]
     journal.log.set_status("running")
     try:
@@ -259,7 +266,10 @@ def _run_stages(recipe: Recipe, arguments: tuple) -> TrainResult:
     return TrainResult(policy, folder, "finished")
 
 
-def _check(policy, tasks, sandbox, recipe, reward, dev) -> None:
+def _check(
+    policy: object, tasks: object, sandbox: object, recipe: object, reward: object, dev: object
+) -> None:
+    """Raise ValueError for an argument that is not what it should be."""
     if not hasattr(policy, "model"):
         raise ValueError(
             f"policy: expected one with weights, from open_policy, got {type(policy).__name__}"
@@ -272,7 +282,10 @@ def _check(policy, tasks, sandbox, recipe, reward, dev) -> None:
         raise ValueError("tasks: expected at least one, got none")
 
 
-def _check_settings(config: TrainConfig, dev, folder, resume: bool) -> None:
+def _check_settings(
+    config: TrainConfig, dev: Sequence[Task], folder: str | Path | None, resume: bool
+) -> None:
+    """Raise ValueError for settings that do not go together."""
     if resume and folder is None:
         raise ValueError("resume: expected the run's folder too, got none; give folder=run.folder")
     if resume and hasattr(config.rl.evidence, "fresh"):

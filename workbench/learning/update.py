@@ -26,10 +26,6 @@ TokenLoss = Callable[[Tensor, Batch], Tensor]
 """(logprobs (B, T), batch) -> loss of each token (B, T)."""
 
 
-class StopRequested(Exception):
-    """Somebody asked the run to stop."""
-
-
 @dataclass(frozen=True)
 class UpdateStats:
     """What one update saw; means are over the minibatch's policy tokens."""
@@ -91,9 +87,8 @@ def update(
 
     optimiser.zero_grad(set_to_none=True)
     pieces = []
-    for gradients, stats in _in_order(
-        work, microbatch_rows(minibatch, tokens_per_microbatch), threads
-    ):
+    microbatches = microbatch_rows(minibatch.lengths.tolist(), tokens_per_microbatch)
+    for gradients, stats in _in_order(work, microbatches, threads):
         for parameter, gradient in zip(trained, gradients, strict=True):
             parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
         pieces.append(stats)

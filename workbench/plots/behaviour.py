@@ -27,8 +27,11 @@ COMMANDS = {
 }
 """Kinds of message in the order they are stacked, each with its colour."""
 LIGHT_TEXT = {"cat", "edit", "submit", "malformed"}
+"""Kinds whose colour is dark: what is written on it is white."""
 COLUMN_CHARS = 66
+"""Width of an episode's column of text."""
 OBSERVATION_LINES = 7
+"""Lines of an observation that are shown."""
 
 
 def kind_of(turn: Turn, tests_file: str = "tests.py") -> str:
@@ -43,7 +46,8 @@ def kind_of(turn: Turn, tests_file: str = "tests.py") -> str:
 def shares_by_turn(groups: Sequence[Group], num_turns: int = 8) -> list[dict[str, float]]:
     """For each turn, the share of all episodes that did each kind of thing.
 
-    An episode that is over by then counts as nothing, so a turn's shares sum to at most 1.
+    An episode that is over by then counts as nothing, so a turn's shares sum to at most 1. Raises
+    ValueError without episodes.
     """
     episodes = [trajectory for group in groups for trajectory in group.trajectories]
     if not episodes:
@@ -196,7 +200,7 @@ def _column(trajectory: Trajectory, label: str, statement: str) -> list[tuple[st
     edits = [t.tool_call.argument for t in trajectory.turns if kind_of(t).startswith("edit")]
     edited = {edit.split("|")[0].split(" ")[-1] for edit in edits}  # line numbers
     for turn in trajectory.turns:
-        shown = _printable(turn.action.text).replace("\n", "⏎") or "(nothing)"
+        shown = printable(turn.action.text).replace("\n", "⏎") or "(nothing)"
         mark = ">" if turn.tool_call else "?"
         lines += [(line, _COMMAND) for line in _wrap(f"{mark} {shown}")]
         lines += [(line, _PLAIN) for text in _answer(turn, edited) for line in _wrap(text)]
@@ -208,7 +212,7 @@ def _column(trajectory: Trajectory, label: str, statement: str) -> list[tuple[st
 
 def _answer(turn: Turn, edited: Collection[str]) -> list[str]:
     """The lines of an observation that are shown: the first, or those around an edited one."""
-    answer = _printable(turn.observation).split("\n") if turn.observation else []
+    answer = printable(turn.observation).split("\n") if turn.observation else []
     if len(answer) <= OBSERVATION_LINES:
         return answer
     places = [i for i, line in enumerate(answer) if line.split("|")[0] in edited] or [0]
@@ -219,7 +223,7 @@ def _answer(turn: Turn, edited: Collection[str]) -> list[str]:
     return [*above, *answer[start:stop], *below]
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Text with a dot for each character that the fonts may lack: sampled bytes can be anything."""
     return "".join(c if c == "\n" or (c.isascii() and c.isprintable()) else "·" for c in text)
 
@@ -233,7 +237,7 @@ def _wrap(text: str) -> list[str]:
 def _diff_lines(trajectory: Trajectory) -> list[tuple[str, dict]]:
     """The lines the episode took away and put in, without the diff's context."""
     lines = []
-    for line in _printable(trajectory.evidence.diff or "").split("\n"):
+    for line in printable(trajectory.evidence.diff or "").split("\n"):
         if line.startswith("+++ "):
             lines.append((f"changed in {line[4:].removeprefix('b/').strip()}:", _PLAIN))
         elif line[:1] in "+-" and line[:3] != "---":

@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from workbench.credit import values_before_turns
+from workbench.credit.values import errors_before_turns, values_before_turns
 from workbench.plots import style
-from workbench.plots.behaviour import verdict_words
+from workbench.plots.behaviour import printable, verdict_words
 from workbench.plots.crediting import CreditColumn, signed, solved_rewards
 from workbench.plots.packing import KINDS, PackedRow
 from workbench.records import Group
@@ -30,6 +30,7 @@ LOOKS = (
 MAX_ROWS = 40
 """Turns of a still table; a longer attempt is cut around the chosen turn."""
 MESSAGE_CHARS = 34
+"""Longest message in a table."""
 
 Values = Group | Sequence[np.ndarray]
 """Where values come from: a group with `turn_values`, or (K,) arrays, a number before each turn."""
@@ -145,18 +146,16 @@ def _band(axes, y: int, at: np.ndarray, **look) -> None:
         axes.broken_barh(spans, (y - 0.35, 0.7), **look)
 
 
-def _values_and_errors(group: Group, name: str, values: Values):
+def _values_and_errors(
+    group: Group, name: str, values: Values
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """(values, standard errors) before each turn, (K,) an attempt; the error of arrays is 0."""
     shapes = [(len(t.turns),) for t in group.trajectories]
-    if not isinstance(values, Group):
+    if isinstance(values, Group):
+        found, errors = values_before_turns(values), errors_before_turns(values)
+    else:
         found = [np.asarray(v, dtype=float) for v in values]
         errors = [np.zeros_like(v) for v in found]
-    else:
-        found = values_before_turns(values)
-        errors = [np.zeros_like(v) for v in found]
-        for known in values.turn_values:
-            i, k = known.trajectory_index, known.turn_index + 1
-            if k < len(errors[i]):
-                errors[i][k] = known.standard_error
     if [v.shape for v in found] != shapes:
         raise ValueError(
             f"values of {name!r}: expected a number before each turn, shapes {shapes}, got "
@@ -183,8 +182,7 @@ def _short(turns) -> list[str]:
 
 def _plain(raw: str) -> str:
     """One line in characters that every font has."""
-    words = " ".join(raw[: 4 * MESSAGE_CHARS].split())
-    shown = "".join(c if c.isascii() and c.isprintable() else "·" for c in words)
+    shown = printable(" ".join(raw[: 4 * MESSAGE_CHARS].split()))
     return shown[:MESSAGE_CHARS] + ("…" if len(shown) > MESSAGE_CHARS else "")
 
 

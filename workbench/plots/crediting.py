@@ -22,12 +22,11 @@ from workbench.credit import (
 from workbench.plots.ranking import nice
 from workbench.records import Group, Trajectory, TurnValue
 from workbench.records.arguments import expect
+from workbench.records.groups import GUESSED
 from workbench.rewards import all_pass
 
 TRUTH = "truth"
 """What the column of the truth is called."""
-GUESSED = {"critic", "prm"}
-"""How values came about (`TurnValue.how`) that are a model's word and no truth."""
 Credit = Sequence[np.ndarray]
 """What a scheme returns: (K,) numbers for each trajectory."""
 

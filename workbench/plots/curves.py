@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from workbench.plots import style
 from workbench.stats import Interval, mean_interval
 
-NAMES = {"base": "base", "rft": "RFT", "rl": "RL"}
+NAMES = {"rft": "RFT", "rl": "RL"}
+"""Stage -> what it is called in a sentence."""
 SPREAD = 5
 """Iterations in the moving average of the line."""
 ARM_LOOKS = ((style.BLUE, "-"), (style.VERMILLION, "--"), (style.GREEN, ":"))

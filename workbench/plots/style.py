@@ -30,9 +30,9 @@ class Picture(Figure):
         return buffer.getvalue()
 
 
-def new_figure(height_in: float, **options) -> Figure:
-    """An empty figure of README width; `options` go to `Figure`."""
-    return Picture(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained", **options)
+def new_figure(height_in: float) -> Figure:
+    """An empty figure of README width."""
+    return Picture(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained")
 
 
 def tidy(axes, *, title: str = "", x: str = "", y: str = "") -> None:

@@ -1,4 +1,10 @@
-"""Policies: what acts in an episode. Scripted, tiny, any causal LM, or a server's."""
+"""Policies: what acts in an episode. Scripted, tiny, any causal LM, a server's, or a team of them.
+
+Stage: policy. `protocol` is what each of them keeps; `opening` finds a model, `causal_lm` samples
+from it, `memory` counts what it needs. How an episode becomes tokens: `wire` for the tiny policy,
+`chat` for models with a chat template (`transcript` gives a base model one), `messages` for a
+server (`endpoint`). `scripted` and `menu` need no model; `shortening` makes room in a full context.
+"""
 
 from workbench.policies.causal_lm import CausalLMPolicy
 from workbench.policies.chat import ChatFormat, answer_format, chat_format

@@ -15,6 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM, PretrainedConfig
 
 GIB = 1024**3
+"""Bytes."""
 TRAINED_WITH = {("qwen3", 40_960): 32_768}
 """(model type, positions in the config) -> positions in training, where the config says more:
 Qwen3's counts 8,192 tokens of answer on top."""
@@ -52,15 +53,14 @@ def cache_bytes_per_token(config: PretrainedConfig, bytes_per_number: int = 2) -
 
     Of models whose every layer attends to everything (Llama, Qwen2, Qwen3).
     """
-    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     kv_heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-    return 2 * config.num_hidden_layers * kv_heads * head_dim * bytes_per_number
+    return 2 * config.num_hidden_layers * kv_heads * _head_dim(config) * bytes_per_number
 
 
 def lora_parameters(config: PretrainedConfig, rank: int) -> int:
     """Weights of LoRA adapters on all linear layers of the blocks of a Llama, Qwen2 or Qwen3."""
     hidden, middle = config.hidden_size, config.intermediate_size
-    head_dim = getattr(config, "head_dim", None) or hidden // config.num_attention_heads
+    head_dim = _head_dim(config)
     queries, keys = config.num_attention_heads * head_dim, config.num_key_value_heads * head_dim
     attention = (hidden + queries) * 2 + (hidden + keys) * 2  # q and o; k and v
     return config.num_hidden_layers * rank * (attention + 3 * (hidden + middle))
@@ -140,6 +140,11 @@ def choose_dtype(dtype: torch.dtype | str, device: str, count: int) -> torch.dty
     if device != "cpu":
         return torch.bfloat16
     return torch.float32 if 4 * count <= _machine_memory() // 2 else torch.bfloat16
+
+
+def _head_dim(config: PretrainedConfig) -> int:
+    """Numbers in one head's query, key or value."""
+    return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
 
 
 def _machine_memory() -> int:

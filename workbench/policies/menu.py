@@ -30,6 +30,7 @@ class MenuPolicy:
     """
 
     def __init__(self, menu: Menu, version: str = "menu"):
+        """A policy of this menu, known by this version."""
         self.menu, self.version = menu, version
 
     def choices(self, observation: str) -> Mapping[str, float]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from workbench.records import Action, SamplerSettings
 
 Script = Sequence[str] | Callable[[list[str]], str]
-
+"""Texts, one a turn, or a function from the observations so far to the next text."""
 END_ID = 256
 """End of turn in the byte tokenizer: a text's ids are its UTF-8 bytes."""
 
@@ -23,6 +23,7 @@ class ScriptedPolicy:
     """
 
     def __init__(self, script: Script, version: str = "scripted"):
+        """A policy of this script, known by this version."""
         self.script, self.version = script, version
 
     def open(

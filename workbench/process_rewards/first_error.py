@@ -76,7 +76,13 @@ def any_succeeds(
 
     The answer is wrong where the chance is small: a chance of q is missed with (1 - q)^n.
 
-    The function raises RuntimeError where not one of them could be judged: that is no failure.
+    Args:
+        policy: whose rests they are; usually the one that sampled the trajectory.
+        reward: above 0 = success.
+        max_turns: of the episodes, as when the trajectory was sampled.
+    Returns:
+        k -> whether one succeeds. It raises RuntimeError where not one of them could be judged:
+        that is no failure.
     """
 
     def can_succeed(k: int) -> bool:

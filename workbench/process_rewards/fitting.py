@@ -17,10 +17,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from workbench.learning.config import TrainConfig, resolve
+from workbench.learning.config import Dtype, resolve_dtype
 from workbench.learning.forward import plain_attention
 from workbench.process_rewards.model import TurnModel
-from workbench.process_rewards.places import Placed, Row, batches, place, rows_of
+from workbench.process_rewards.places import (
+    Placed,
+    Row,
+    batches,
+    expect_numbers_of_turns,
+    place,
+    rows_of,
+)
 from workbench.records import Group
 
 Labels = Sequence[Sequence[np.ndarray]]
@@ -43,7 +50,7 @@ class FitConfig:
     """AdamW's weight decay."""
     grad_clip: float = 1.0
     """Largest gradient norm."""
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    dtype: Dtype = "auto"
     """Arithmetic of the backbone, as in `learning.TrainConfig`; weights stay float32."""
     tokens_per_microbatch: int = 1024
     """Padded tokens in one forward and backward pass."""
@@ -73,8 +80,7 @@ def fit(
     rng = np.random.default_rng(seed)
     num_updates = -(-len(rows) // config.batch_size)
     losses = []
-    dtype = resolve(replace(TrainConfig(), dtype=config.dtype), lora=False).dtype
-    config = replace(config, dtype=dtype)
+    config = replace(config, dtype=resolve_dtype(config.dtype))
     with plain_attention(model.backbone):
         for epoch in range(config.epochs):
             total, order = 0.0, np.array_split(rng.permutation(len(rows)), num_updates)
@@ -90,12 +96,7 @@ def _labelled_rows(
     model: TurnModel, groups: Sequence[Group], labels: Labels
 ) -> tuple[list[Row], list[Tensor]]:
     """Rows with at least one label, and the labels of each row's places."""
-    shapes = [[np.shape(numbers) for numbers in row] for row in labels]
-    expected = [[(len(t.turns),) for t in group.trajectories] for group in groups]
-    if shapes != expected:
-        raise ValueError(
-            f"labels: expected one number a turn, shapes {expected!s:.80}, got {shapes!s:.80}"
-        )
+    expect_numbers_of_turns("labels", groups, labels)
     rows, targets = [], []
     for group, numbers in zip(groups, labels):
         for trajectory, wanted in zip(group.trajectories, numbers):

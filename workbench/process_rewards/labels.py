@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.credit import values_before_turns
+from workbench.credit.values import errors_before_turns, values_before_turns
 from workbench.environments import Environment
 from workbench.evaluation import SOLVED
 from workbench.grading import grade_many
@@ -65,10 +65,9 @@ def value_labels(
     """
     labels = []
     for group, row in zip(groups, totals(reward.score_groups(groups, tasks))):
-        numbers = _at_turns(group, "estimate", reads)
+        numbers = values_before_turns(group)
         if reads == "end":
-            for values, ended in zip(numbers, row):
-                values[-1] = ended
+            numbers = [np.append(values[1:], ended) for values, ended in zip(numbers, row)]
         labels.append([np.where(np.isnan(v), v, v > 0) if hard else v for v in numbers])
     return labels
 
@@ -79,14 +78,10 @@ def label_errors(groups: Sequence[Group], *, reads: Reads = "end") -> Labels:
     A share of 0 or 1 has the error 0 by this formula, which is too sure of itself: with 8 re-rolls
     a chance of 0.1 is seen as 0 in 43 % of all cases.
     """
-    errors = []
-    for group in groups:
-        numbers = _at_turns(group, "standard_error", reads)
-        if reads == "end":
-            for values in numbers:
-                values[-1] = 0.0
-        errors.append(numbers)
-    return errors
+    errors = [errors_before_turns(group) for group in groups]
+    if reads == "before":
+        return errors
+    return [[np.append(numbers[1:], 0.0) for numbers in row] for row in errors]
 
 
 def execution_labels(
@@ -123,22 +118,6 @@ def execution_labels(
         [np.array([right[group.task_id, w] for w, _ in attempt]) for attempt in attempts]
         for group, attempts in zip(groups, states)
     ]
-
-
-def _at_turns(group: Group, field: str, reads: Reads) -> list[np.ndarray]:
-    """A field of the turn values as G arrays (K,), NaN where there is none."""
-    if not group.turn_values:
-        raise ValueError(
-            f"task {group.task_id}: expected turn values, got none; make them with "
-            "counterfactuals.reroll(policy, group, task, sandbox)"
-        )
-    values_before_turns(group)  # complains about what cannot be used
-    numbers = [np.full(len(t.turns), np.nan) for t in group.trajectories]
-    for known in group.turn_values:
-        k = known.turn_index + (reads == "before")
-        if 0 <= k < len(numbers[known.trajectory_index]):
-            numbers[known.trajectory_index][k] = getattr(known, field)
-    return numbers
 
 
 def _workspaces(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TOKENS_PER_BATCH = 4096
 """Padded tokens in one forward pass when predicting."""
 HOW = {"before": "critic", "end": "prm"}
-"""What the turn values of a model are called, by where it reads."""
+"""What the turn values of a model are called, by where it reads; each in `groups.GUESSED`."""
 
 
 class TurnModel:

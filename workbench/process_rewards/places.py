@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from workbench.learning.batch import PAD_TO
-from workbench.records import Trajectory
+from workbench.learning.batch import microbatch_rows, padded
+from workbench.records import Group, Trajectory
 
 Reads = Literal["before", "end"]
 """Which token is read for a turn. "before": the last one of its prompt, where the observation is
@@ -49,6 +50,20 @@ class Placed:
     """(N,) int64: its token in that row."""
 
 
+def expect_numbers_of_turns(
+    name: str, groups: Sequence[Group], numbers: Sequence[Sequence[np.ndarray]]
+) -> None:
+    """Raises ValueError unless `numbers`, given as the argument `name`, has for each group G arrays
+    of shape (K,)."""
+    shapes = [[np.shape(one) for one in row] for row in numbers]
+    expected = [[(len(t.turns),) for t in group.trajectories] for group in groups]
+    if shapes != expected:
+        raise ValueError(
+            f"{name}: expected one number a turn, shapes {expected!s:.80}, got {shapes!s:.80}; "
+            "they may be other groups'"
+        )
+
+
 def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
     """One row an agent while each of its turns keeps the whole prefix; a new one where a turn kept
     less of it. An agent's row holds what that agent saw and said, as in `learning.batch.pack`.
@@ -80,7 +95,7 @@ def rows_of(trajectory: Trajectory, reads: Reads) -> Iterator[Row]:
 
 def place(rows: Sequence[Row]) -> Placed:
     """The rows as tensors, no wider than the longest of them needs."""
-    width = -(-max(len(row.ids) for row in rows) // PAD_TO) * PAD_TO
+    width = padded(max(len(row.ids) for row in rows))
     ids = torch.zeros(len(rows), width, dtype=torch.long)
     for b, row in enumerate(rows):
         ids[b, : len(row.ids)] = torch.tensor(row.ids)
@@ -96,11 +111,4 @@ def place(rows: Sequence[Row]) -> Placed:
 
 def batches(rows: Sequence[Row], tokens: int) -> list[list[int]]:
     """Indices of the rows, sorted by length and cut where the padded size would exceed `tokens`."""
-    pieces: list[list[int]] = []
-    for index in sorted(range(len(rows)), key=lambda i: len(rows[i].ids)):
-        width = -(-len(rows[index].ids) // PAD_TO) * PAD_TO
-        if pieces and (len(pieces[-1]) + 1) * width <= tokens:
-            pieces[-1].append(index)
-        else:
-            pieces.append([index])
-    return pieces
+    return microbatch_rows([len(row.ids) for row in rows], tokens)

@@ -66,6 +66,10 @@ def padded(
 
     Verdict, files and stop reason are the original's, which the padding does not change; the ids
     are a fresh encoding of the texts and were sampled by nobody: not to be trained on.
+
+    Args:
+        padding: one of PROBES, or yours.
+        tokenizer: of the policy whose attempt it is, with the wire format's tokens.
     """
     commands = padding([turn.action.text for turn in trajectory.turns], task)
     environment = Environment(task, sandbox, max_turns=len(commands) + 1)
@@ -75,12 +79,8 @@ def padded(
         prompt = prompt_ids(tokenizer, "obs" if k else "task", heard, first=not k)
         ids = (*encode_text(tokenizer, command), end)
         said = environment.step(command)
-        action = Action(
-            ids, (0.0,) * len(ids), command, "end_of_turn", length, tuple(prompt)
-        )
-        turns.append(
-            Turn(action, said.tool_call, said.parse_error, said.observation,
-                 environment.workspace_hash)
-        )  # fmt: skip
+        action = Action(ids, (0.0,) * len(ids), command, "end_of_turn", length, tuple(prompt))
+        after = environment.workspace_hash
+        turns.append(Turn(action, said.tool_call, said.parse_error, said.observation, after))
         heard, length = said.observation, length + len(prompt) + len(ids)
     return replace(trajectory, turns=tuple(turns))

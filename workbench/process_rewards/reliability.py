@@ -16,9 +16,10 @@ import numpy as np
 
 from workbench.evaluation import SOLVED
 from workbench.process_rewards.labels import value_labels
-from workbench.process_rewards.model import HOW
+from workbench.process_rewards.places import expect_numbers_of_turns
 from workbench.process_rewards.ranking import average_precision, rank_correlation
 from workbench.records import Group, Task
+from workbench.records.groups import GUESSED
 from workbench.rewards import RewardDesign
 from workbench.stats import auroc
 
@@ -142,11 +143,16 @@ def reliability(
 
 
 def best_threshold(
-    groups: Sequence[Group], tasks: Sequence[Task], scores: Scores, *, reward=SOLVED
+    groups: Sequence[Group],
+    tasks: Sequence[Task],
+    scores: Scores,
+    *,
+    reward: RewardDesign = SOLVED,
 ) -> float:
     """The threshold with the highest ProcessBench F1 on these attempts; the lowest such.
 
     NaN if not both kinds are among them, attempts with a first error and without: nothing decides.
+    Arguments and errors as in `reliability`.
     """
     before, after = _truth(groups, tasks, reward)
     flat = _one_a_turn(groups, scores)
@@ -179,7 +185,7 @@ def _truth(
     groups: Sequence[Group], tasks: Sequence[Task], reward: RewardDesign
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Values before and after each turn, an array (K,) an attempt."""
-    if guessed := {v.how for group in groups for v in group.turn_values} & set(HOW.values()):
+    if guessed := {v.how for group in groups for v in group.turn_values} & GUESSED:
         raise ValueError(
             f"turn_values: expected measured ones, from re-rolls or exact, got those of a model "
             f"({', '.join(sorted(guessed))}); a model agrees with itself"
@@ -193,15 +199,8 @@ def _truth(
 
 def _one_a_turn(groups: Sequence[Group], scores: Scores) -> list[np.ndarray]:
     """The scores, an array (K,) an attempt. Raises ValueError if they are not that, in [0, 1]."""
-    found = [[np.asarray(s, dtype=float) for s in row] for row in scores]
-    shapes = [[s.shape for s in row] for row in found]
-    expected = [[(len(t.turns),) for t in group.trajectories] for group in groups]
-    if shapes != expected:
-        raise ValueError(
-            f"scores: expected one number a turn, shapes {expected!s:.80}, got {shapes!s:.80}; "
-            "they may be other groups'"
-        )
-    flat = [s for row in found for s in row]
+    expect_numbers_of_turns("scores", groups, scores)
+    flat = [np.asarray(s, dtype=float) for row in scores for s in row]
     if not all(((s >= 0) & (s <= 1)).all() for s in flat):
         raise ValueError(
             "scores: expected chances in [0, 1], got others or NaN; turn log-odds, for instance, "

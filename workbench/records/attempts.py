@@ -120,6 +120,11 @@ class Trajectory:
         return sum(len(turn.action.ids) for turn in self.turns)
 
     @property
+    def num_tokens(self) -> int:
+        """Prompt and sampled tokens, all turns together; a prefix that is kept counts once."""
+        return sum(len(turn.action.new_ids) for turn in self.turns) + self.num_action_tokens
+
+    @property
     def ran_out_of_tokens(self) -> bool:
         """Whether its last message was cut at the limit, or there was no room for one."""
         last = self.turns[-1].action.finish if self.turns else "context"

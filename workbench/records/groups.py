@@ -37,6 +37,10 @@ class Group:
         return f"Group({self.task_id!r}, {numbers})"
 
 
+GUESSED = frozenset({"critic", "prm"})
+"""`TurnValue.how` of values that a model predicted: its word, and no truth."""
+
+
 @dataclass(frozen=True)
 class TurnValue:
     """An estimate of how good it is to stand after one turn."""
@@ -52,7 +56,7 @@ class TurnValue:
     num_rerolls: int
     """How many continuations were sampled."""
     how: str
-    """How it was made, e.g. "reroll" or "exact"."""
+    """How it was made: "reroll", "exact", or one of GUESSED."""
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from trl import SFTConfig
 
 from workbench.learning import RFTConfig
-from workbench.learning.config import LR_FULL, LR_LORA
 from workbench.learning.rft import imitation_batch, select
 from workbench.records import Group, Task
+from workbench.trl_bridge.settings import shared_settings
 
 if TYPE_CHECKING:
     import datasets
@@ -63,27 +62,10 @@ def sft_config(
         lora: which measured learning rate stands for `rft.lr=None`.
         changes: anything of `SFTConfig`, over what follows from `rft`.
     """
-    lr = rft.lr if rft.lr is not None else (LR_LORA if lora else LR_FULL)["rft"]
-    settings = dict(
-        output_dir=str(output_dir),
+    settings = shared_settings(output_dir, rft, "rft", lora) | dict(
         num_train_epochs=rft.epochs,
         per_device_train_batch_size=rft.batch_size,
-        learning_rate=lr,
-        lr_scheduler_type="polynomial",  # of power 1: a straight line, with an end above zero
-        lr_scheduler_kwargs={"lr_end": lr * rft.lr_final_fraction, "power": 1.0},
-        adam_beta1=rft.betas[0],
-        adam_beta2=rft.betas[1],
-        weight_decay=rft.weight_decay,
-        max_grad_norm=rft.grad_clip,
         max_length=None,  # TRL's default, 1024, cuts the end off: the answer
         packing=False,
-        logging_steps=1,
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
     )
-    if rft.lr_final_fraction == 1.0:
-        settings |= dict(lr_scheduler_type="constant", lr_scheduler_kwargs={})
-    if not torch.cuda.is_available():
-        settings |= dict(use_cpu=True, bf16=False, gradient_checkpointing=False)
     return SFTConfig(**(settings | changes))

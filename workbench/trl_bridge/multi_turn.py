@@ -27,7 +27,7 @@ from workbench.learning.rows import Stopwatch
 from workbench.policies import CausalLMPolicy, Policy
 from workbench.records import Group, SamplerSettings, Task
 from workbench.rewards import RewardDesign
-from workbench.trl_bridge.rolled import Rolled, credited, cut_left_out
+from workbench.trl_bridge.rolled import Rolled, credited, cut_left_out, tasks_by_id
 from workbench.trl_bridge.sequences import as_rollout, sequences_of
 from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
 
@@ -93,9 +93,7 @@ class MultiTurn:
                 f"sampler.temperature: training needs 1.0, got {sampler.temperature}; the ratio "
                 "compares the policy with itself only at temperature 1"
             )
-        self.tasks = {task.task_id: task for task in tasks}
-        if len(self.tasks) != len(tasks):
-            raise ValueError("tasks: expected different ids, got one twice")
+        self.tasks = tasks_by_id(tasks)
         self.sandbox, self.design, self.rl = sandbox, design, rl
         self.sampler, self._policy = sampler, policy
         self.max_turns = default_turns(*tasks) if max_turns is None else max_turns

@@ -6,6 +6,7 @@ come out, exactly as in `learning.loop`, where each line is explained.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,16 @@ class Rolled:
     def num_tied(self) -> int:
         """Groups whose rewards are all equal."""
         return int(tied(self.totals).sum())
+
+
+def tasks_by_id(tasks: Sequence[Task]) -> dict[str, Task]:
+    """The tasks by their ids, which stand for them in TRL's rows. Raises ValueError if two tasks
+    have one id."""
+    by_id = {task.task_id: task for task in tasks}
+    if len(by_id) != len(tasks):
+        twice, _ = Counter(task.task_id for task in tasks).most_common(1)[0]
+        raise ValueError(f"tasks: expected different ids, got {twice!r} twice; leave one out")
+    return by_id
 
 
 def credited(

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from trl import GRPOConfig
 
 from workbench.learning import (
+    RFTConfig,
     RLConfig,
     clipped_ratio_loss,
     constant_length_weights,
@@ -71,36 +72,48 @@ def grpo_config(
         )
     if rl.advantage_ddof != 1:
         raise ValueError("advantage_ddof: expected 1, TRL has the sample standard deviation only")
-    lr = rl.lr if rl.lr is not None else (LR_LORA if lora else LR_FULL)["rl"]
-    settings = dict(
-        output_dir=str(output_dir),
+    settings = shared_settings(output_dir, rl, "rl", lora) | dict(
         num_generations=rl.group_size,
         per_device_train_batch_size=rollouts // rl.updates_per_iteration,
         steps_per_generation=rl.updates_per_iteration,
         gradient_accumulation_steps=1,
         max_steps=rl.iterations * rl.updates_per_iteration,
-        learning_rate=lr,
-        lr_scheduler_type="polynomial",  # of power 1: a straight line, with an end above zero
-        lr_scheduler_kwargs={"lr_end": lr * rl.lr_final_fraction, "power": 1.0},
-        adam_beta1=rl.betas[0],
-        adam_beta2=rl.betas[1],
-        weight_decay=rl.weight_decay,
-        max_grad_norm=rl.grad_clip,
         epsilon=rl.clip_low,
         epsilon_high=rl.clip_high,
         scale_rewards={"std": "group", "none": "none"}[rl.advantage_scale],
         importance_sampling_level=_word("loss", rl.loss, _LEVELS),
         temperature=1.0,
         beta=0.0,
+        **_aggregation(rl),
+    )
+    return GRPOConfig(**(settings | changes))
+
+
+def shared_settings(
+    output_dir: str | Path, config: RLConfig | RFTConfig, stage: Literal["rl", "rft"], lora: bool
+) -> dict[str, Any]:
+    """What every configuration of TRL's is told: folder, optimiser, no reporters, and on a machine
+    without a GPU nothing that needs one."""
+    lr = config.lr if config.lr is not None else (LR_LORA if lora else LR_FULL)[stage]
+    settings = dict(
+        output_dir=str(output_dir),
+        learning_rate=lr,
+        lr_scheduler_type="polynomial",  # of power 1: a straight line, with an end above zero
+        lr_scheduler_kwargs={"lr_end": lr * config.lr_final_fraction, "power": 1.0},
+        adam_beta1=config.betas[0],
+        adam_beta2=config.betas[1],
+        weight_decay=config.weight_decay,
+        max_grad_norm=config.grad_clip,
         logging_steps=1,
         save_strategy="no",
         report_to="none",
         disable_tqdm=True,
-        **_aggregation(rl),
     )
+    if config.lr_final_fraction == 1.0:  # a line that does not fall is refused
+        settings |= dict(lr_scheduler_type="constant", lr_scheduler_kwargs={})
     if not torch.cuda.is_available():
         settings |= dict(use_cpu=True, bf16=False, gradient_checkpointing=False)
-    return GRPOConfig(**(settings | changes))
+    return settings
 
 
 def _aggregation(rl: RLConfig) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import torch
 from peft import LoraConfig
 from torch import Tensor, nn
 
-from workbench.learning import RLConfig, TrainConfig, pack, policy_logprobs
+from workbench.learning import Batch, RLConfig, TrainConfig, pack, policy_logprobs
 from workbench.learning.config import resolve
 from workbench.learning.forward import plain_attention
 from workbench.learning.loop import token_loss
@@ -93,6 +93,7 @@ def conformance(
         rl: the method; its credit decides our advantages.
         per_turn: True = TRL's loss gets our advantages, a number a turn (`TurnGRPOTrainer`);
             False = it computes its own from the rewards.
+        lora: adapters that both sides train.
         changes: for `grpo_config`.
     """
     trainer = replaying_trainer(model, groups, rewards, rl, per_turn, lora, **changes)
@@ -196,7 +197,7 @@ def replaying_trainer(
     )
 
 
-def our_outcome(model: nn.Module, batch, rl: RLConfig) -> tuple[Outcome, Tensor]:
+def our_outcome(model: nn.Module, batch: Batch, rl: RLConfig) -> tuple[Outcome, Tensor]:
     """Loss and gradients of our own loop on a packed batch, and the (B, T) logprobs."""
     model.zero_grad(set_to_none=True)
     logprobs, _ = policy_logprobs(model, batch)
@@ -209,8 +210,8 @@ def our_outcome(model: nn.Module, batch, rl: RLConfig) -> tuple[Outcome, Tensor]
 def replayed(trainer: TurnGRPOTrainer) -> dict[str, Any]:
     """The batch that TRL makes of its rollouts, with the sampler's logprobs as the old ones.
 
-    Like those who use it calls a method that is private in TRL 1.16, which no public one leads to
-    without an optimiser step.
+    Calls a method that is private in TRL 1.16, as `trl_outcome` and `one_update_each` do: no public
+    one leads there without an optimiser step.
     """
     trainer.model.train()
     trainer.current_gradient_accumulation_steps = 1  # its training loop would have set this
@@ -234,7 +235,8 @@ def trl_outcome(trainer: TurnGRPOTrainer) -> Outcome:
 def relative_gap(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> float:
     """Norm of the difference of all gradients divided by the norm of ours."""
     if ours.keys() != theirs.keys():
-        raise ValueError(f"gradients: expected the same parameters, {ours.keys() ^ theirs.keys()}")
+        odd = sorted(ours.keys() ^ theirs.keys())
+        raise ValueError(f"gradients: expected the same parameters, got {odd} on one side only")
     difference = sum(float(((ours[n] - theirs[n]) ** 2).sum()) for n in ours) ** 0.5
     return difference / sum(float((g**2).sum()) for g in ours.values()) ** 0.5
 

@@ -20,7 +20,7 @@ from workbench.learning.rows import Stopwatch
 from workbench.policies import CausalLMPolicy, answer_format
 from workbench.records import Group, SamplerSettings, Task
 from workbench.rewards import RewardDesign
-from workbench.trl_bridge.rolled import Rolled, credited
+from workbench.trl_bridge.rolled import Rolled, credited, tasks_by_id
 
 if TYPE_CHECKING:
     import datasets
@@ -75,9 +75,7 @@ class SingleTurn:
                 "TRL does with its own completions; start from GRPO, DAPO or DR_GRPO, or use "
                 "MultiTurn"
             )
-        self.tasks = {task.task_id: task for task in tasks}
-        if len(self.tasks) != len(tasks):
-            raise ValueError("tasks: expected different ids, got one twice")
+        self.tasks = tasks_by_id(tasks)
         self.sandbox, self.design, self.rl, self.sampler = sandbox, design, rl, sampler
         self._prompt = prompt or (lambda task: task.statement)
         self._score = as_reward(design, tasks, sandbox)
