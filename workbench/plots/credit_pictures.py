@@ -67,7 +67,7 @@ def value_over_turns(
         turns = group.trajectories[i].turns
         axes.plot(len(turns) + 1, earned[i], marker="*", ms=12, color=style.VERMILLION, ls="")
         axes.set_xticks(range(1, len(turns) + 2), [*_short(turns), "end"], rotation=60,
-                        ha="right", fontsize=7)  # fmt: skip
+                        ha="right", fontsize=7, parse_math=False)  # fmt: skip
         style.tidy(axes, title=f"attempt {i}", y="expected reward" if axes is panels[0] else "")
         axes.grid(axis="y", color=style.PALE)
     if len(sources) > 1:
