@@ -141,6 +141,11 @@ def test_values_that_do_not_fit_are_refused(group):
         plots.value_over_turns(group, {"critic": [np.zeros(2)] * 2})
     with pytest.raises(ValueError, match="expected 1 to 4 of them, got 0"):
         plots.value_over_turns(group, {})
+    for strangers in ([], [2], [-1]):
+        with pytest.raises(ValueError, match="trajectories: expected some of 0 to 1, got"):
+            plots.value_over_turns(group, trajectories=strangers)
+    with pytest.raises(ValueError, match=r"rewards: expected one a trajectory, shape \(2,\)"):
+        plots.value_over_turns(group, rewards=[1.0])
 
 
 def test_what_a_model_guessed_is_no_truth(group):
