@@ -119,6 +119,16 @@ def test_a_potential_cancels_out_along_the_attempt(by_hand):
     assert np.allclose(shaped, [0.3, 0.2, 0.3, 0.2]) and np.isclose(shaped.sum(), 1.0)
 
 
+@pytest.mark.parametrize("forgotten", [None, NAN])
+def test_a_potential_that_says_nothing_is_refused(by_hand, forgotten):
+    """A function without `return` would take every turn of the group out of training."""
+    options = dict(potential=lambda trajectory, k: forgotten)
+    with pytest.raises(ValueError, match="potential: expected a finite number before each turn"):
+        potential_shaping(by_hand.of_lengths(2), [1.0], **options)
+    with pytest.raises(ValueError, match="does the function `return` one"):
+        shaping_rewards(by_hand.of_lengths(2).trajectories[0], **options)
+
+
 def test_returns_of_shaped_rewards_only_gain_a_baseline(by_hand):
     """Ng's theorem for gradients: shaping shifts every return-to-go by the state's potential."""
     rng = np.random.default_rng(0)

@@ -188,7 +188,8 @@ def potential_shaping(
     Returns:
         G arrays of shape (K,), NaN where the reward is.
     Raises:
-        ValueError: for shapes that do not fit, or if gamma is outside [0, 1].
+        ValueError: for shapes that do not fit, a potential that is no number, or if gamma is
+            outside [0, 1].
     Source: Ng et al. 1999, theorem 1.
     """
     phi = [_potentials(t, potential) for t in group.trajectories]
@@ -202,7 +203,7 @@ def shaping_rewards(
     """What shaping adds to each turn, (K,): gamma * Phi(after) - Phi(before), 0 after the end.
 
     For the `turn_rewards` of any scheme, with the scheme's gamma. Raises ValueError if gamma is
-    outside [0, 1].
+    outside [0, 1] or a potential is no number.
 
     >>> by_tests = partial(shaping_rewards, potential=seen_passing)             # doctest: +SKIP
     >>> return_to_go(group, rewards, turn_rewards=by_tests)                     # doctest: +SKIP
@@ -226,4 +227,10 @@ def seen_passing(trajectory: Trajectory, k: int) -> float:
 
 
 def _potentials(trajectory: Trajectory, potential: Potential) -> np.ndarray:
-    return np.array([potential(trajectory, k) for k in range(len(trajectory.turns))], dtype=float)
+    phi = np.array([potential(trajectory, k) for k in range(len(trajectory.turns))], dtype=float)
+    if not np.isfinite(phi).all():
+        raise ValueError(
+            f"potential: expected a finite number before each turn, got {phi.tolist()}; does the "
+            "function `return` one?"
+        )
+    return phi
