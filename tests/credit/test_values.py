@@ -110,6 +110,12 @@ def test_what_a_prediction_misses_goes_to_the_last_turn_so_that_nothing_is_lost(
     assert np.allclose(credit[0], rewards[:1])
 
 
+def test_predictions_that_do_not_fit_are_called_predictions(by_hand):
+    for predictions in ([[0.5, 0.6]], [[0.5, 0.6], [0.5, 0.6]], [0.5, 0.6]):
+        with pytest.raises(ValueError, match=r"predictions: .* shapes \[\(2,\), \(1,\)\], got"):
+            rudder(by_hand.of_lengths(2, 1), [1, 0], predictions=predictions)
+
+
 def test_a_potential_cancels_out_along_the_attempt(by_hand):
     """The handbook's potentials 0, .3, .5, .8 and then the end: .3, .2, .3, -.8."""
     phi = [0, 0.3, 0.5, 0.8]

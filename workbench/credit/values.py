@@ -156,6 +156,11 @@ def rudder(
         ValueError: for shapes that do not fit.
     Source: Arjona-Medina et al. 2018 (RUDDER, arXiv:1806.07857).
     """
+    expected = [(len(t.turns),) for t in group.trajectories]
+    if (shapes := [np.shape(p) for p in predictions]) != expected:
+        raise ValueError(
+            f"predictions: expected one after each turn, shapes {expected}, got {shapes}"
+        )
     before = [np.concatenate([[0.0], np.asarray(p, dtype=float)[:-1]]) for p in predictions]
     return turn_gae(group, rewards, values=before, lam=0.0)
 
