@@ -116,6 +116,13 @@ def test_predictions_that_do_not_fit_are_called_predictions(by_hand):
             rudder(by_hand.of_lengths(2, 1), [1, 0], predictions=predictions)
 
 
+def test_a_value_that_is_missing_leaves_its_turn_and_those_before_it_without_credit(by_hand):
+    for lam in (0.0, 0.5, 1.0):
+        values = [[0.1, 0.2, NAN, 0.4]]
+        [credit] = turn_gae(by_hand.of_lengths(4), [1.0], values=values, lam=lam)
+        assert np.isnan(credit[:3]).all() and credit[3] == pytest.approx(0.6)
+
+
 def test_a_potential_cancels_out_along_the_attempt(by_hand):
     """The handbook's potentials 0, .3, .5, .8 and then the end: .3, .2, .3, -.8."""
     phi = [0, 0.3, 0.5, 0.8]

@@ -48,7 +48,7 @@ def turn_gae(
         turn_rewards: what turns earn by themselves; the trajectory's reward joins on the last one.
         scale, ddof, eps: as in `turns.over_spread`.
     Returns:
-        G arrays of shape (K,), NaN where the reward or a value it needs is.
+        G arrays of shape (K,), NaN where the reward is, or the value of this turn or a later one.
     Raises:
         ValueError: for shapes that do not fit, gamma or lam outside [0, 1], or if there are no
             values.
