@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.credit.baselines import group_advantages
 from workbench.credit.subsets import shapley_values
-from workbench.credit.turns import checked_rewards
+from workbench.credit.turns import checked_rewards, expect_credit
 from workbench.records import Group
 
 Shares = Callable[[Group, Sequence[float] | np.ndarray], Mapping[str, np.ndarray]]
@@ -31,8 +31,7 @@ def sum_by_agent(group: Group, credit: Sequence[np.ndarray]) -> dict[str, np.nda
 
     Raises ValueError if `credit` is not one number a turn.
     """
-    if [len(c) for c in credit] != [len(t.turns) for t in group.trajectories]:
-        raise ValueError("credit: expected G arrays of shape (K,), a number a turn")
+    expect_credit(group, credit)
     names = list(dict.fromkeys(turn.agent for t in group.trajectories for turn in t.turns))
     sums = {name: np.zeros(len(group.trajectories)) for name in names}
     for i, (trajectory, numbers) in enumerate(zip(group.trajectories, credit)):

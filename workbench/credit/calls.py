@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.credit.turns import expect_credit
 from workbench.records import Group
 
 
@@ -43,8 +44,7 @@ def calls_of(
         ValueError: if `credit` is not one number a turn.
     Source: Luo et al. 2025 (Agent Lightning, arXiv:2508.03680), its unified data interface.
     """
-    if [len(c) for c in credit] != [len(t.turns) for t in group.trajectories]:
-        raise ValueError("credit: expected G arrays of shape (K,), a number a turn")
+    expect_credit(group, credit)
     calls = []
     for trajectory, numbers in zip(group.trajectories, credit):
         contexts: dict[str, tuple[int, ...]] = {}

@@ -139,6 +139,14 @@ def tool_status_rewards(
     )
 
 
+def expect_credit(group: Group, credit: Sequence[np.ndarray]) -> None:
+    """Raises ValueError unless `credit` is G arrays of shape (K,)."""
+    shapes = [np.shape(c) for c in credit]
+    expected = [(len(t.turns),) for t in group.trajectories]
+    if shapes != expected:
+        raise ValueError(f"credit: expected one number a turn, shapes {expected}, got {shapes}")
+
+
 def per_token(group: Group, credit: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The turn's number on each token that was sampled in it.
 
@@ -149,10 +157,7 @@ def per_token(group: Group, credit: Sequence[np.ndarray]) -> list[np.ndarray]:
     Raises:
         ValueError: if the shapes do not fit the group.
     """
-    shapes = [np.shape(c) for c in credit]
-    expected = [(len(t.turns),) for t in group.trajectories]
-    if shapes != expected:
-        raise ValueError(f"credit: expected one number a turn, shapes {expected}, got {shapes}")
+    expect_credit(group, credit)
     return [
         np.repeat(c, [len(turn.action.ids) for turn in trajectory.turns])
         for c, trajectory in zip(credit, group.trajectories)
