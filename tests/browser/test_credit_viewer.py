@@ -124,6 +124,12 @@ def test_the_exported_page_opens_from_a_file_and_follows_the_keyboard(page, tmp_
     credit_shown = number.inner_text()
     page.keyboard.press("s")
     assert number.inner_text().endswith("%") and not credit_shown.endswith("%")
+    page.locator("section:not([hidden]) summary code").first.click()  # opens it, and has the focus
+    page.keyboard.press("ArrowDown")
+    assert place() == (0, 1)
+    page.locator("#share").click()
+    page.keyboard.press("ArrowDown")
+    assert place() == (0, 2)
     assert len(asked) == 1 and asked[0].startswith("file:")
 
 

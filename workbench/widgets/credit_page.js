@@ -88,8 +88,9 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("select, input, summary");
-    if (typing || event.ctrlKey || event.altKey || event.metaKey || !keys[event.key]) return;
+    // a menu has arrows and letters of its own, and a row's text its Enter
+    const taken = event.target.closest(event.key === "Enter" ? "select, summary" : "select");
+    if (taken || event.ctrlKey || event.altKey || event.metaKey || !keys[event.key]) return;
     event.preventDefault();
     keys[event.key]();
   });
