@@ -145,6 +145,14 @@ def test_the_exported_page_puts_a_second_attempt_beneath_the_first(page, tmp_pat
     rows = page.locator("#pair tbody tr")
     assert rows.count() == sum(len(group.trajectories[i].turns) for i in (4, 1))
     assert page.locator("#pair tr.second").count() == 3
+    assert alike[2:4] == [1, 0]
+    for other, words in (
+        (1, "#4 and #1 begin with the same 3 turns."),
+        (2, "#4 and #2 begin with the same turn."),
+        (3, "#4 and #3 differ from the first turn on."),
+    ):
+        page.locator("#against").select_option(str(other))
+        assert page.locator("#pair > p").inner_text() == words
     page.locator("#against").select_option("-1")
     assert page.locator("#pair").is_hidden()
 
