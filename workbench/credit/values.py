@@ -43,7 +43,8 @@ def turn_gae(
     Args:
         values: G arrays of shape (K,), the value before each turn; None: `group.turn_values`, which
             a critic made for instance.
-        gamma: discount a turn, in [0, 1].
+        gamma: discount a turn, in [0, 1]. Below 1 the values have to be discounted as well; those
+            of `reroll`, `exact_turn_values` and `Critic` are not.
         lam: 0 = look one turn ahead and trust the values, 1 = return minus value.
         turn_rewards: what turns earn by themselves; the trajectory's reward joins on the last one.
         scale, ddof, eps: as in `turns.over_spread`.
@@ -78,7 +79,7 @@ def reroll_advantage(
     (`workbench.counterfactuals.reroll`), or are exact; they must be of the reward that is given.
 
     Args:
-        gamma: discount a turn, in [0, 1].
+        gamma: discount a turn, as in `turn_gae`.
         turn_rewards: what turns earn by themselves, if the values are of that, too.
         scale, ddof, eps: as in `turns.over_spread`. "none" keeps the gradient right on average; so
             does a group whose attempts all failed, if a turn of theirs threw a chance away.
