@@ -186,9 +186,9 @@ class CreditViewer(ipywidgets.VBox):
 
     def _words(self, i: int) -> str:
         trajectory = self.group.trajectories[i]
-        solved = "solved" if verdict_words(trajectory)[0] else "not solved"
+        ending, _, _ = verdict_words(trajectory)[1].lower().partition(":")
         turns = len(trajectory.turns)
-        return f"#{i} {solved}, {turns} turn{'s' * (turns != 1)}"
+        return f"#{i} {ending}, {turns} turn{'s' * (turns != 1)}"
 
     def _listen(self) -> None:
         for control, name in (
