@@ -277,11 +277,12 @@ def height(found: Sequence[tuple[float, float]]) -> float:
 def print_table(world: World, names: Sequence[str], turns: int, tickets: int, options) -> None:
     """One table: a line a scheme."""
     print(f"\n{turns} turns a ticket, {tickets} ticket{'s' if tickets > 1 else ''} a session")
-    print(f"{'scheme':<26}{'lr':>5}  {'height of the curve':<22}{'minus broadcast':<24}last")
+    chosen = [name for name in ARMS if name in options.schemes]
+    head = f"minus {chosen[0]}"
+    print(f"{'scheme':<26}{'lr':>5}  {'height of the curve':<22}{head:<24}last")
     first = None
-    for name, arm in ARMS.items():
-        if name not in options.schemes:
-            continue
+    for name in chosen:
+        arm = ARMS[name]
         run = partial(curve, world, arm, names, turns, tickets, options.rollouts)
         tuned = [np.mean([height(run(lr, s)) for s in TUNING_SEEDS]) for lr in LEARNING_RATES]
         lr = LEARNING_RATES[int(np.argmax(tuned))]

@@ -124,6 +124,12 @@ def test_the_exported_page_opens_from_a_file_and_follows_the_keyboard(page, tmp_
     credit_shown = number.inner_text()
     page.keyboard.press("s")
     assert number.inner_text().endswith("%") and not credit_shown.endswith("%")
+    page.locator("section:not([hidden]) summary code").first.click()  # opens it, and has the focus
+    page.keyboard.press("ArrowDown")
+    assert place() == (0, 1)
+    page.locator("#share").click()
+    page.keyboard.press("ArrowDown")
+    assert place() == (0, 2)
     assert len(asked) == 1 and asked[0].startswith("file:")
 
 
@@ -139,6 +145,14 @@ def test_the_exported_page_puts_a_second_attempt_beneath_the_first(page, tmp_pat
     rows = page.locator("#pair tbody tr")
     assert rows.count() == sum(len(group.trajectories[i].turns) for i in (4, 1))
     assert page.locator("#pair tr.second").count() == 3
+    assert alike[2:4] == [1, 0]
+    for other, words in (
+        (1, "#4 and #1 begin with the same 3 turns."),
+        (2, "#4 and #2 begin with the same turn."),
+        (3, "#4 and #3 differ from the first turn on."),
+    ):
+        page.locator("#against").select_option(str(other))
+        assert page.locator("#pair > p").inner_text() == words
     page.locator("#against").select_option("-1")
     assert page.locator("#pair").is_hidden()
 

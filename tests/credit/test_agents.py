@@ -126,5 +126,5 @@ def test_values_that_do_not_fit_are_refused(team):
         agent_shapley(team(two(0, 0, 1)), [0.5, 0.0, 0.0])
     with pytest.raises(ValueError, match=r"expected one for \['editor'\]"):
         by_agent(team(), [1.0, 0, 0], shares=lambda g, r: {"locator": np.asarray(r)})
-    with pytest.raises(ValueError, match="one number a turn"):
+    with pytest.raises(ValueError, match="one number a turn, shapes .*, got"):
         sum_by_agent(team(), [np.zeros(3)] * 3)

@@ -45,7 +45,7 @@ def test_only_those_are_given_who_learn(group, by_hand):
         ("editor", -0.5)
     ] * 2
     assert calls == calls_of(both, [np.array([9, 0.5] * 2), np.array([9, -0.5] * 2)], {"editor"})
-    with pytest.raises(ValueError, match="one number a turn"):
+    with pytest.raises(ValueError, match=r"one number a turn, shapes \[\(4,\)\], got \[\(3,\)\]"):
         calls_of(group, [np.zeros(3)])
 
 

@@ -27,7 +27,7 @@ def test_a_constant_has_no_correlation_and_nothing_no_error():
 
 
 def test_shapes_must_agree():
-    with pytest.raises(ValueError, match="arrays of the same shapes"):
+    with pytest.raises(ValueError, match=r"the truth's shapes \[\(3,\)\], got \[\(2,\)\]"):
         agreement([np.ones(2)], [np.ones(3)])
 
 

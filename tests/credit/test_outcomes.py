@@ -162,6 +162,17 @@ def test_only_the_chosen_agents_learn_and_are_compared(by_hand, baseline):
         transitions(group, [1, 0], agents={"critic"})
 
 
+@pytest.mark.parametrize("bad", [NAN, float("inf")])
+def test_turn_rewards_that_are_no_numbers_are_refused_where_the_attempt_was_judged(by_hand, bad):
+    """NaN in one attempt would leave the other without anybody to be compared with."""
+    group = by_hand.of_lengths(2, 1)
+    rewarded = dict(turn_rewards=lambda t: [bad, 0.0] if len(t.turns) == 2 else [0.0])
+    with pytest.raises(ValueError, match="turn_rewards: expected finite numbers, got"):
+        return_to_go(group, [1.0, 0.0], **rewarded)
+    left_out, alone = return_to_go(group, [NAN, 0.0], **rewarded)
+    assert np.isnan(left_out).all() and alone.tolist() == [0.0]
+
+
 def test_tool_status_becomes_rewards_of_turns(by_hand):
     good = by_hand.turn(command="run", observation="FAIL f(1) got 2 want 3")
     lost = by_hand.turn(command="cat no.py", observation="error: no such file no.py")

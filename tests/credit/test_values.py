@@ -110,6 +110,19 @@ def test_what_a_prediction_misses_goes_to_the_last_turn_so_that_nothing_is_lost(
     assert np.allclose(credit[0], rewards[:1])
 
 
+def test_predictions_that_do_not_fit_are_called_predictions(by_hand):
+    for predictions in ([[0.5, 0.6]], [[0.5, 0.6], [0.5, 0.6]], [0.5, 0.6]):
+        with pytest.raises(ValueError, match=r"predictions: .* shapes \[\(2,\), \(1,\)\], got"):
+            rudder(by_hand.of_lengths(2, 1), [1, 0], predictions=predictions)
+
+
+def test_a_value_that_is_missing_leaves_its_turn_and_those_before_it_without_credit(by_hand):
+    for lam in (0.0, 0.5, 1.0):
+        values = [[0.1, 0.2, NAN, 0.4]]
+        [credit] = turn_gae(by_hand.of_lengths(4), [1.0], values=values, lam=lam)
+        assert np.isnan(credit[:3]).all() and credit[3] == pytest.approx(0.6)
+
+
 def test_a_potential_cancels_out_along_the_attempt(by_hand):
     """The handbook's potentials 0, .3, .5, .8 and then the end: .3, .2, .3, -.8."""
     phi = [0, 0.3, 0.5, 0.8]
@@ -117,6 +130,16 @@ def test_a_potential_cancels_out_along_the_attempt(by_hand):
     assert np.allclose(change, [0.3, 0.2, 0.3, -0.8])
     [shaped] = potential_shaping(by_hand.of_lengths(4), [1.0], potential=lambda t, k: phi[k])
     assert np.allclose(shaped, [0.3, 0.2, 0.3, 0.2]) and np.isclose(shaped.sum(), 1.0)
+
+
+@pytest.mark.parametrize("forgotten", [None, NAN])
+def test_a_potential_that_says_nothing_is_refused(by_hand, forgotten):
+    """A function without `return` would take every turn of the group out of training."""
+    options = dict(potential=lambda trajectory, k: forgotten)
+    with pytest.raises(ValueError, match="potential: expected a finite number before each turn"):
+        potential_shaping(by_hand.of_lengths(2), [1.0], **options)
+    with pytest.raises(ValueError, match="does the function `return` one"):
+        shaping_rewards(by_hand.of_lengths(2).trajectories[0], **options)
 
 
 def test_returns_of_shaped_rewards_only_gain_a_baseline(by_hand):

@@ -74,3 +74,12 @@ def test_what_was_never_handed_in_is_not_called_solved(after):
         False,
         "NOT SOLVED: hidden tests 6 of 6, never submitted (max_turns)",
     )
+
+
+@pytest.mark.parametrize("status", ["sandbox_error", "unscorable"])
+def test_what_could_not_be_judged_is_not_called_a_failure(after, status):
+    import dataclasses
+
+    lost = dataclasses.replace(after.verdict, status=status, outcomes=())
+    unjudged = dataclasses.replace(after, verdict=lost)
+    assert verdict_words(unjudged) == (False, "NOT JUDGED: hidden tests 0 of 0, submitted")

@@ -1,5 +1,6 @@
 """Columns of credit, agreement with the truth and shares of the update, worked out by hand."""
 
+import io
 import math
 from dataclasses import replace
 
@@ -128,11 +129,24 @@ def test_values_over_turns_have_bars_of_95_per_cent_and_end_at_the_reward(group)
     assert [line.get_ydata()[-1] for line in (first.lines[-1], second.lines[-1])] == [1.0, 0.0]
 
 
+def test_a_message_is_no_formula_in_the_picture_of_values(group):
+    garbled = replace(group.trajectories[1], turns=(turn("$\\frac$ x", 2), turn("submit", 2)))
+    changed = replace(group, trajectories=(group.trajectories[0], garbled))
+    figure = plots.value_over_turns(changed)
+    figure.savefig(io.BytesIO())  # what draws it complained about the formula
+    assert figure.axes[1].get_xticklabels()[0].get_text() == "1 $\\frac$"
+
+
 def test_values_that_do_not_fit_are_refused(group):
     with pytest.raises(ValueError, match=r"values of 'critic': .*\[\(3,\), \(2,\)\]"):
         plots.value_over_turns(group, {"critic": [np.zeros(2)] * 2})
     with pytest.raises(ValueError, match="expected 1 to 4 of them, got 0"):
         plots.value_over_turns(group, {})
+    for strangers in ([], [2], [-1]):
+        with pytest.raises(ValueError, match="trajectories: expected some of 0 to 1, got"):
+            plots.value_over_turns(group, trajectories=strangers)
+    with pytest.raises(ValueError, match=r"rewards: expected one a trajectory, shape \(2,\)"):
+        plots.value_over_turns(group, rewards=[1.0])
 
 
 def test_what_a_model_guessed_is_no_truth(group):

@@ -139,6 +139,8 @@ def test_trls_batch_is_prompt_padded_on_the_left_and_completion_on_the_right():
 def test_what_is_no_batch_is_refused():
     with pytest.raises(ValueError, match=r"batch: expected ids and loss_mask.*got \['x'\]"):
         rows_of_batch({"x": 1})
+    with pytest.raises(ValueError, match=r"or TRL's completion_ids.*got \['completion_ids'\]"):
+        rows_of_batch({"completion_ids": np.ones((1, 2), int)})
     with pytest.raises(ValueError, match="batch: expected ids and loss_mask.*got object"):
         rows_of_batch(object())
 

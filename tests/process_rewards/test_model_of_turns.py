@@ -110,6 +110,14 @@ def test_with_the_head_alone_the_backbone_stays_the_policys(policy, by_hand):
     assert model.head.weight.abs().sum() > 0
 
 
+@pytest.mark.parametrize("setting", [{"epochs": 0}, {"batch_size": 0}, {"trains": "heads"}])
+def test_a_config_that_fits_nothing_is_refused(policy, by_hand, setting):
+    groups = alternating(by_hand, n=2)
+    with pytest.raises(ValueError, match="config: expected trains .*, got FitConfig"):
+        fit(TurnModel.from_policy(policy), groups, said_good(groups, by_hand.good),
+            FitConfig(**setting))  # fmt: skip
+
+
 def test_predictions_do_not_depend_on_the_padding_or_the_company(policy, by_hand):
     model = TurnModel.from_policy(policy)
     torch.nn.init.normal_(model.head.weight, generator=torch.Generator().manual_seed(0))

@@ -140,6 +140,8 @@ def test_best_of_n_refuses_what_it_cannot_count():
         best_of_n([1, 2], [0, 1], 3)
     with pytest.raises(ValueError, match="finite scores"):
         best_of_n([1, np.nan], [0, 1], 1)
+    with pytest.raises(ValueError, match="of the same tasks, got 1 and 2"):
+        best_of_n_curve([[1, 2]], [[0, 1], [1, 1]], [1])  # a task would be lost
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,10 @@ def test_a_padded_attempt_ends_with_the_same_files_and_says_more(name, policy, s
     attempt = rollout(ScriptedPolicy(script), repair, sandbox, n=1).trajectories[0]
     plain = padded(attempt, repair, lambda commands, task: list(commands), sandbox,
                    policy.tokenizer)  # fmt: skip
-    longer = padded(attempt, repair, PROBES[name], sandbox, policy.tokenizer)
+    known = replace(attempt.evidence, turn_scores=(0.5,) * 4, turn_scores_by="a model")
+    scored = replace(attempt, evidence=known)
+    longer = padded(scored, repair, PROBES[name], sandbox, policy.tokenizer)
+    assert longer.evidence == attempt.evidence  # the scores were of other turns
     assert [t.action.text for t in plain.turns] == script
     assert [t.observation for t in plain.turns] == [t.observation for t in attempt.turns]
     assert longer.turns[-1].workspace_hash == attempt.turns[-1].workspace_hash

@@ -138,6 +138,22 @@ def test_tokens_show_what_the_loss_does_with_them(group):
     assert '<span class="wb-token in plus" style="--v:0.98"' in viewer._tokens.value  # .49 / .5
 
 
+def test_an_attempt_that_could_not_be_judged_is_called_so(group):
+    right, wrong = group.trajectories
+    lost = replace(wrong, verdict=replace(wrong.verdict, status="sandbox_error", outcomes=()))
+    viewer = CreditViewer(replace(group, trajectories=(right, lost)), CREDIT)
+    assert viewer.text == "by-hand: #0 solved, 3 turns"
+    viewer.attempt = 1
+    assert viewer.text == "by-hand: #1 not judged, 2 turns"
+
+
+def test_new_logprobs_of_other_tokens_are_refused_before_their_attempt_is_chosen(group):
+    new = [[[-0.1, -0.1]] * len(t.turns) for t in group.trajectories]
+    for wrong in (new[:1], [new[0], new[1][:-1]], [new[0], [[-0.1]] * len(new[1])]):
+        with pytest.raises(ValueError, match="new_logprobs: expected one for each sampled token"):
+            CreditViewer(group, CREDIT, new_logprobs=wrong)
+
+
 def test_hostile_text_is_shown_and_makes_no_tag(group, task, tmp_path):
     bad = turn(HOSTILE, HOSTILE, tool_call=None, parse_error=HOSTILE, agent=HOSTILE)
     attempts = tuple(replace(t, turns=(bad, bad)) for t in group.trajectories)

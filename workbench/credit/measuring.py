@@ -45,8 +45,11 @@ def agreement(credit: Sequence[np.ndarray], truth: Sequence[np.ndarray]) -> Agre
 
     Turns for which either is NaN are left out. Raises ValueError if the shapes differ.
     """
-    if [np.shape(c) for c in credit] != [np.shape(t) for t in truth]:
-        raise ValueError("credit and truth: expected arrays of the same shapes, a number a turn")
+    shapes, expected = ([np.shape(numbers) for numbers in one] for one in (credit, truth))
+    if shapes != expected:
+        raise ValueError(
+            f"credit: expected a number a turn, the truth's shapes {expected}, got {shapes}"
+        )
     said, true = np.concatenate([*credit, []]), np.concatenate([*truth, []])
     both = ~np.isnan(said) & ~np.isnan(true)
     said, true = said[both], true[both]

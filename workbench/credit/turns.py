@@ -72,7 +72,7 @@ def rewards_of_turns(
     """What each turn earned: its own reward, and on the last turn the trajectory's as well.
 
     Returns G arrays of shape (K,), all NaN where the trajectory's reward is. Raises ValueError if
-    `turn_rewards` does not return one number a turn.
+    `turn_rewards` does not return one finite number a turn of a trajectory that was judged.
     """
     earned = []
     for trajectory, reward in zip(group.trajectories, rewards, strict=True):
@@ -84,6 +84,11 @@ def rewards_of_turns(
             raise ValueError(
                 f"turn_rewards: expected one number a turn, shape ({num_turns},), got shape "
                 f"{own.shape}"
+            )
+        if not (np.isfinite(own).all() or np.isnan(reward)):
+            raise ValueError(
+                f"turn_rewards: expected finite numbers, got {own.tolist()}; an attempt that could "
+                "not be judged has the reward NaN, a turn that earned nothing has 0"
             )
         own[-1:] += reward
         earned.append(np.full(num_turns, np.nan) if np.isnan(reward) else own)

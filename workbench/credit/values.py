@@ -43,12 +43,13 @@ def turn_gae(
     Args:
         values: G arrays of shape (K,), the value before each turn; None: `group.turn_values`, which
             a critic made for instance.
-        gamma: discount a turn, in [0, 1].
+        gamma: discount a turn, in [0, 1]. Below 1 the values have to be discounted as well; those
+            of `reroll`, `exact_turn_values` and `Critic` are not.
         lam: 0 = look one turn ahead and trust the values, 1 = return minus value.
         turn_rewards: what turns earn by themselves; the trajectory's reward joins on the last one.
         scale, ddof, eps: as in `turns.over_spread`.
     Returns:
-        G arrays of shape (K,), NaN where the reward or a value it needs is.
+        G arrays of shape (K,), NaN where the reward is, or the value of this turn or a later one.
     Raises:
         ValueError: for shapes that do not fit, gamma or lam outside [0, 1], or if there are no
             values.
@@ -78,7 +79,7 @@ def reroll_advantage(
     (`workbench.counterfactuals.reroll`), or are exact; they must be of the reward that is given.
 
     Args:
-        gamma: discount a turn, in [0, 1].
+        gamma: discount a turn, as in `turn_gae`.
         turn_rewards: what turns earn by themselves, if the values are of that, too.
         scale, ddof, eps: as in `turns.over_spread`. "none" keeps the gradient right on average; so
             does a group whose attempts all failed, if a turn of theirs threw a chance away.
@@ -137,6 +138,11 @@ def rudder(
         ValueError: for shapes that do not fit.
     Source: Arjona-Medina et al. 2018 (RUDDER, arXiv:1806.07857).
     """
+    expected = [(len(t.turns),) for t in group.trajectories]
+    if (shapes := [np.shape(p) for p in predictions]) != expected:
+        raise ValueError(
+            f"predictions: expected one after each turn, shapes {expected}, got {shapes}"
+        )
     before = [np.concatenate([[0.0], np.asarray(p, dtype=float)[:-1]]) for p in predictions]
     return turn_gae(group, rewards, values=before, lam=0.0)
 
@@ -169,7 +175,8 @@ def potential_shaping(
     Returns:
         G arrays of shape (K,), NaN where the reward is.
     Raises:
-        ValueError: for shapes that do not fit, or if gamma is outside [0, 1].
+        ValueError: for shapes that do not fit, a potential that is no number, or if gamma is
+            outside [0, 1].
     Source: Ng et al. 1999, theorem 1.
     """
     phi = [_potentials(t, potential) for t in group.trajectories]
@@ -183,7 +190,7 @@ def shaping_rewards(
     """What shaping adds to each turn, (K,): gamma * Phi(after) - Phi(before), 0 after the end.
 
     For the `turn_rewards` of any scheme, with the scheme's gamma. Raises ValueError if gamma is
-    outside [0, 1].
+    outside [0, 1] or a potential is no number.
 
     >>> by_tests = partial(shaping_rewards, potential=seen_passing)             # doctest: +SKIP
     >>> return_to_go(group, rewards, turn_rewards=by_tests)                     # doctest: +SKIP
@@ -232,4 +239,10 @@ def _before_turns(group: Group, field: Literal["estimate", "standard_error"]) ->
 
 
 def _potentials(trajectory: Trajectory, potential: Potential) -> np.ndarray:
-    return np.array([potential(trajectory, k) for k in range(len(trajectory.turns))], dtype=float)
+    phi = np.array([potential(trajectory, k) for k in range(len(trajectory.turns))], dtype=float)
+    if not np.isfinite(phi).all():
+        raise ValueError(
+            f"potential: expected a finite number before each turn, got {phi.tolist()}; does the "
+            "function `return` one?"
+        )
+    return phi

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from matplotlib.figure import Figure
 
 from workbench.plots import style
-from workbench.records import Group, Trajectory, Turn
+from workbench.records import UNSCORABLE, Group, Trajectory, Turn
 
 COMMANDS = {
     "ls": "#DEEBF7",
@@ -253,5 +253,6 @@ def verdict_words(trajectory: Trajectory) -> tuple[bool, str]:
     handed_in = trajectory.stop_reason == "submitted"
     solved = handed_in and bool(outcomes) and passed == len(outcomes)
     ending = "submitted" if handed_in else f"never submitted ({trajectory.stop_reason})"
-    mark = "SOLVED" if solved else "NOT SOLVED"
+    judged = trajectory.verdict.status not in UNSCORABLE
+    mark = "SOLVED" if solved else "NOT SOLVED" if judged else "NOT JUDGED"
     return solved, f"{mark}: hidden tests {passed} of {len(outcomes)}, {ending}"

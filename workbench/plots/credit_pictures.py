@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from workbench.credit.turns import checked_rewards
 from workbench.credit.values import errors_before_turns, values_before_turns
 from workbench.plots import style
 from workbench.plots.behaviour import printable, verdict_words
@@ -52,13 +53,17 @@ def value_over_turns(
         trajectories: which attempts, a panel each; None = the first three.
         rewards: (G,) what the attempts earned, the last point; None = solved by the hidden tests.
     Raises:
-        ValueError: without values, for too many sources, or arrays of other shapes.
+        ValueError: without values or attempts, for too many sources, or arrays of other shapes.
     """
     sources = {"value": group} if sources is None else dict(sources)
     if not 1 <= len(sources) <= len(LOOKS):
         raise ValueError(f"sources: expected 1 to {len(LOOKS)} of them, got {len(sources)}")
     shown = list(range(min(3, len(group.trajectories)))) if trajectories is None else trajectories
-    earned = solved_rewards(group) if rewards is None else np.asarray(rewards, dtype=float)
+    if not shown or not set(shown) <= set(range(len(group.trajectories))):
+        raise ValueError(
+            f"trajectories: expected some of 0 to {len(group.trajectories) - 1}, got {list(shown)}"
+        )
+    earned = solved_rewards(group) if rewards is None else checked_rewards(group, rewards)
     known = {name: _values_and_errors(group, name, values) for name, values in sources.items()}
     figure = style.new_figure(2.9)
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
@@ -68,7 +73,7 @@ def value_over_turns(
         turns = group.trajectories[i].turns
         axes.plot(len(turns) + 1, earned[i], marker="*", ms=12, color=style.VERMILLION, ls="")
         axes.set_xticks(range(1, len(turns) + 2), [*_short(turns), "end"], rotation=60,
-                        ha="right", fontsize=7)  # fmt: skip
+                        ha="right", fontsize=7, parse_math=False)  # fmt: skip
         style.tidy(axes, title=f"attempt {i}", y="expected reward" if axes is panels[0] else "")
         axes.grid(axis="y", color=style.PALE)
     if len(sources) > 1:

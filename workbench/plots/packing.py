@@ -18,6 +18,8 @@ from workbench.records import Group, Trajectory
 KINDS = ("prompt", "action", "observation", "padding")
 """Who wrote a token: the task before the first turn, the policy, the environment, nobody."""
 PROMPT, ACTION, OBSERVATION, PADDING = range(4)
+TRLS = {"prompt_ids", "prompt_mask", "completion_ids", "completion_mask"}
+"""What every batch of TRL's GRPO trainer has."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,11 @@ def rows_of_batch(batch: Any) -> list[PackedRow]:
         ValueError: if it is neither.
     """
     given = batch if isinstance(batch, Mapping) else _fields(batch)
-    if "completion_ids" in given:
+    if TRLS <= set(given):
         return _rows_of_trl(given)
     if "ids" not in given or "loss_mask" not in given:
         raise ValueError(
-            "batch: expected ids and loss_mask, or TRL's prompt_ids and completion_ids, got "
+            f"batch: expected ids and loss_mask, or TRL's {', '.join(sorted(TRLS))}, got "
             f"{sorted(map(str, given)) or type(batch).__name__}"
         )
     return rows_of_arrays(

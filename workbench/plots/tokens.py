@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from workbench.records import Turn
+import numpy as np
+
+from workbench.records import Group, Turn
 
 ClipState = Literal["", "low", "high"]
 """Which end of the clip range has taken the token's gradient away; "" = neither."""
@@ -82,6 +84,17 @@ def tokens_of_turn(
         clip = clip_state(ratio, advantage, clip_low, clip_high)
         shown.append(TokenView(i, token_text(i, decode), learns, old, advantage, ratio, clip))
     return tuple(shown)
+
+
+def expect_new_logprobs(group: Group, new_logprobs: Sequence[Sequence[Sequence[float]]]) -> None:
+    """Raises ValueError unless they are [trajectory][turn][token], one for each sampled token."""
+    expected = [[len(turn.action.ids) for turn in t.turns] for t in group.trajectories]
+    found = [[np.size(turn) for turn in attempt] for attempt in new_logprobs]
+    if found != expected:
+        raise ValueError(
+            f"new_logprobs: expected one for each sampled token, turn by turn {expected!s:.80}, "
+            f"got {found!s:.80}; prompt tokens have none"
+        )
 
 
 def token_text(token_id: int, decode: Decode | None) -> str:

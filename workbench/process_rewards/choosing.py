@@ -54,8 +54,13 @@ def best_of_n_curve(
 ) -> np.ndarray:
     """(tasks, sizes) chances: `best_of_n` for each task, given its attempts' scores and outcomes.
 
-    Its mean over tasks is the curve; `stats.bootstrap_tasks` of a column gives the interval.
+    Its mean over tasks is the curve; `stats.bootstrap_tasks` of a column gives the interval. Raises
+    ValueError as `best_of_n` does, or if there are not as many tasks in both.
     """
+    if len(scores) != len(right):
+        raise ValueError(
+            f"expected scores and outcomes of the same tasks, got {len(scores)} and {len(right)}"
+        )
     return np.array([[best_of_n(s, r, n) for n in sizes] for s, r in zip(scores, right)])
 
 

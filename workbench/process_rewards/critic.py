@@ -69,8 +69,8 @@ class Critic:
         """The groups with what it predicts before each turn; then it learns what came of them.
 
         What it learns is what was still to be earned: the turns' own rewards from there on, and the
-        attempt's. It is cut to [0, 1]: less than 0 counts as nothing earned, and all together
-        should be 1 at most.
+        attempt's, none of it discounted. It is cut to [0, 1]: less than 0 counts as nothing earned,
+        and all together should be 1 at most.
 
         Raises RolloutStopped if `stop` returns True before it learns.
         """

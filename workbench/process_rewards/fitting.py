@@ -71,8 +71,14 @@ def fit(
             reads "before" entry k belongs to the place before turn k, else to the end of turn k.
         seed: of the order of the attempts; same seed, same weights.
     Raises:
-        ValueError: if the shapes do not fit, a label is not in [0, 1], or there is none.
+        ValueError: if the shapes do not fit, a label is not in [0, 1], or there is none; or for a
+            config that would not fit anything.
     """
+    if config.trains not in ("all", "head") or min(config.epochs, config.batch_size) < 1:
+        raise ValueError(
+            f'config: expected trains "all" or "head", and epochs and batch_size of 1 or more, got '
+            f"{config}"
+        )
     rows, targets = _labelled_rows(model, groups, labels)
     modules = [model.head] if config.trains == "head" else [model.backbone, model.head]
     trained = [p for module in modules for p in module.parameters()]

@@ -75,8 +75,9 @@ def value_labels(
 def label_errors(groups: Sequence[Group], *, reads: Reads = "end") -> Labels:
     """Standard errors of the soft `value_labels`: 0 after the last turn, where the label is known.
 
-    A share of 0 or 1 has the error 0 by this formula, which is too sure of itself: with 8 re-rolls
-    a chance of 0.1 is seen as 0 in 43 % of all cases.
+    A share q of N re-rolls has sqrt(q(1 - q) / (N - 1)), whose square is right on average. A share
+    of 0 or 1 has the error 0 by this formula, which is too sure of itself: with 8 re-rolls a chance
+    of 0.1 is seen as 0 in 43 % of all cases.
     """
     errors = [errors_before_turns(group) for group in groups]
     if reads == "before":

@@ -64,8 +64,9 @@ def padded(
 ) -> Trajectory:
     """The attempt with `padding`, its commands played again and its tokens laid down anew.
 
-    Verdict, files and stop reason are the original's, which the padding does not change; the ids
-    are a fresh encoding of the texts and were sampled by nobody: not to be trained on.
+    Verdict, files and stop reason are the original's, which the padding does not change; scores
+    of its turns are not: score it anew. The ids are a fresh encoding of the texts and were sampled
+    by nobody: not to be trained on.
 
     Args:
         padding: one of PROBES, or yours.
@@ -83,4 +84,5 @@ def padded(
         after = environment.workspace_hash
         turns.append(Turn(action, said.tool_call, said.parse_error, said.observation, after))
         heard, length = said.observation, length + len(prompt) + len(ids)
-    return replace(trajectory, turns=tuple(turns))
+    unscored = replace(trajectory.evidence, turn_scores=None, turn_scores_by=None)
+    return replace(trajectory, turns=tuple(turns), evidence=unscored)

@@ -41,7 +41,9 @@
     const [body, alike] = interleaved(i, j), scroll = find(".wb-scroll", section(i)).cloneNode(true);
     find("tbody", scroll).replaceWith(body);
     const words = document.createElement("p");
-    words.textContent = `#${i} and #${j} begin with ${alike} turns that are the same.`;
+    const turns = alike === 1 ? "turn" : `${alike} turns`;
+    words.textContent = alike ? `#${i} and #${j} begin with the same ${turns}.`
+      : `#${i} and #${j} differ from the first turn on.`;
     pair.replaceChildren(scroll, words);
   }
 
@@ -88,8 +90,9 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("select, input, summary");
-    if (typing || event.ctrlKey || event.altKey || event.metaKey || !keys[event.key]) return;
+    // a menu has arrows and letters of its own, and a row's text its Enter
+    const taken = event.target.closest(event.key === "Enter" ? "select, summary" : "select");
+    if (taken || event.ctrlKey || event.altKey || event.metaKey || !keys[event.key]) return;
     event.preventDefault();
     keys[event.key]();
   });

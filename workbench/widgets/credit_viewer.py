@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from workbench.plots.behaviour import verdict_words
 from workbench.plots.credit_pictures import credit_table
 from workbench.plots.crediting import Credit, CreditColumn, credit_columns, num_alike, signed
-from workbench.plots.tokens import as_decode, tokens_of_turn
+from workbench.plots.tokens import as_decode, expect_new_logprobs, tokens_of_turn
 from workbench.records import Group, Task, Trajectory, TurnValue
 from workbench.widgets.credit_html import BAR_STYLE, CREDIT_STYLE, credit_html, legend_html
 from workbench.widgets.credit_page import credit_page
@@ -79,8 +79,8 @@ class CreditViewer(ipywidgets.VBox):
                 as they are now; with them ratios and clipping are shown.
             clip_low, clip_high: the ratio's allowed range is [1 - clip_low, 1 + clip_high].
         Raises:
-            ValueError: for a group without trajectories, a trajectory without turns, or credit that
-                does not fit them.
+            ValueError: for a group without trajectories, a trajectory without turns, or credit or
+                new logprobs that do not fit them.
         """
         if not group.trajectories or not all(t.turns for t in group.trajectories):
             raise ValueError(
@@ -90,6 +90,8 @@ class CreditViewer(ipywidgets.VBox):
         self.group, self.task, self._busy = group, task, True
         self.columns = credit_columns(group, credit, truth, rewards)
         self.decode, self._new_logprobs = as_decode(decode), new_logprobs
+        if new_logprobs is not None:
+            expect_new_logprobs(group, new_logprobs)
         self._clip = dict(clip_low=clip_low, clip_high=clip_high)
         schemes = [column.name for column in self.columns]
         controls = self._controls(schemes)
@@ -184,9 +186,9 @@ class CreditViewer(ipywidgets.VBox):
 
     def _words(self, i: int) -> str:
         trajectory = self.group.trajectories[i]
-        solved = "solved" if verdict_words(trajectory)[0] else "not solved"
+        ending, _, _ = verdict_words(trajectory)[1].lower().partition(":")
         turns = len(trajectory.turns)
-        return f"#{i} {solved}, {turns} turn{'s' * (turns != 1)}"
+        return f"#{i} {ending}, {turns} turn{'s' * (turns != 1)}"
 
     def _listen(self) -> None:
         for control, name in (
