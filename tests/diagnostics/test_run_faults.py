@@ -9,7 +9,7 @@ import pytest
 
 from workbench import RewardDesign, doctor, open_policy, train
 from workbench.diagnostics import SamplerProbe
-from workbench.learning import HONEST, RLConfig, TrainConfig
+from workbench.learning import HONEST, RLConfig, TrainConfig, clipped_ratio_loss, reinforce_loss
 from workbench.policies import CausalLMPolicy
 from workbench.runlog import RunLog, StoredIteration, load_run
 from workbench.tasks import load_tasks
@@ -147,10 +147,12 @@ def test_nearly_every_token_clipped(make_run):
     assert "clip-high" in report.names
 
 
-def test_not_one_token_ever_clipped(make_run):
+@pytest.mark.parametrize(
+    ("loss", "found"), [(clipped_ratio_loss, ("clip-zero",)), (reinforce_loss, ())]
+)
+def test_not_one_token_ever_clipped(make_run, loss, found):
     settings = dict(lr=1e-9, iterations=10, tasks_per_iteration=2, max_turns=2)
-    report = finished(make_run(reward=BREVITY, **settings))
-    assert report.names == ("clip-zero",)
+    assert finished(make_run(reward=BREVITY, loss=loss, **settings)).names == found
 
 
 def brevity(trajectory, task):

@@ -1,6 +1,7 @@
 """The forward pass, its gradient, and one update."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,13 @@ from workbench.learning.config import RLConfig
 from workbench.learning.forward import plain_attention, policy_logprobs
 from workbench.learning.journal import StopRequested
 from workbench.learning.loop import token_loss
-from workbench.learning.losses import sequence_mean_weights, token_mean_weights
+from workbench.learning.losses import (
+    clipped_ratio_loss,
+    reinforce_loss,
+    sequence_mean_weights,
+    sequence_ratio_loss,
+    token_mean_weights,
+)
 from workbench.learning.optimiser import make_optimiser, set_learning_rate
 from workbench.learning.update import update
 
@@ -34,11 +41,11 @@ def random_batch(batch_size=5, length=40, seed=0):
 SETTINGS = dict(grad_clip=1e9, dtype="float32", tokens_per_microbatch=10_000)
 
 
-def gradient(policy, batch, weights=token_mean_weights, **settings):
+def gradient(policy, batch, weights=token_mean_weights, rl=RLConfig(), **settings):
     """Gradient of one update, and its statistics; the weights do not move."""
     optimiser = torch.optim.SGD(policy.model.parameters(), lr=0.0)
     stats = update(
-        policy.model, optimiser, batch, token_loss(RLConfig()), weights, **(SETTINGS | settings)
+        *(policy.model, optimiser, batch, token_loss(rl), weights), **(SETTINGS | settings)
     )
     return torch.cat([p.grad.flatten() for p in policy.model.parameters()]), stats
 
@@ -148,6 +155,29 @@ def test_right_after_sampling_the_ratio_is_one(make_policy, tasks, sandbox):
     assert stats.clip_fraction == 0
     _, rough = gradient(policy, batch, dtype="bfloat16")
     assert 1e-5 < rough.ratio_gap_max < 0.1  # the gap of bfloat16 is seen, and small
+
+
+@pytest.mark.parametrize("loss", [clipped_ratio_loss, sequence_ratio_loss, reinforce_loss])
+@pytest.mark.parametrize("size", [10_000, 50])
+def test_a_token_is_counted_as_clipped_by_what_its_own_loss_does(make_policy, loss, size):
+    policy, batch = make_policy(), random_batch()
+    new = policy_logprobs(policy.model, batch)[0].detach()
+    gaps = np.linspace(-0.8, 0.8, batch.loss_mask.sum())
+    old = new.clone()
+    old[batch.loss_mask] -= torch.tensor(gaps, dtype=torch.float32)  # ratios from 0.45 to 2.2
+    batch = replace(batch, old_logprobs=old)
+    ratios, advantages, clipped = np.exp(gaps), batch.advantages.numpy(), 0
+    mask, start = batch.loss_mask.numpy(), 0
+    for row, up in zip(mask, advantages):
+        own = ratios[start : start + row.sum()]
+        start += row.sum()
+        if loss is sequence_ratio_loss:  # one ratio for all
+            own = np.full(len(own), np.exp(np.log(own).mean()))
+        over = own > 1.28 if up[row][0] > 0 else own < 0.8
+        clipped += 0 if loss is reinforce_loss else over.sum()
+    _, stats = gradient(policy, batch, rl=RLConfig(loss=loss), tokens_per_microbatch=size)
+    assert stats.clip_fraction == pytest.approx(clipped / mask.sum())
+    assert (clipped > 0) == (loss is not reinforce_loss)
 
 
 def test_an_attempt_pulls_its_tokens_up_or_down_with_its_advantage(make_policy):

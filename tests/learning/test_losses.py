@@ -56,14 +56,9 @@ def test_gradient_vanishes_exactly_where_the_objective_is_clipped(ratio, advanta
     clipped = (advantage > 0 and ratio > 1.28) or (advantage < 0 and ratio < 0.8)
     expected = 0.0 if clipped else ratio * advantage  # elsewhere r A d(log pi)
     assert slope == pytest.approx(expected, abs=1e-6)
-    counted = was_clipped(
-        torch.tensor([[math.log(ratio)]]),
-        torch.zeros(1, 1),
-        torch.tensor([[float(advantage)]]),
-        clip_low=0.2,
-        clip_high=0.28,
-    )
-    assert counted.item() == clipped
+    slopes, advantages = torch.tensor([[-slope]]), torch.tensor([[float(advantage)]])
+    assert was_clipped(slopes, advantages).item() == clipped
+    assert not was_clipped(torch.zeros(1, 1), torch.zeros(1, 1))  # nothing there to take away
 
 
 def test_token_sequence_and_constant_means_have_the_worked_values():

@@ -11,7 +11,7 @@ from tests.by_hand import attempt
 from workbench import plots
 from workbench.credit import gigpo
 from workbench.learning import pack
-from workbench.learning.losses import was_clipped
+from workbench.learning.losses import clipped_ratio_loss
 from workbench.plots.crediting import solved_rewards
 from workbench.plots.packing import (
     KINDS,
@@ -47,10 +47,10 @@ def test_a_turn_without_credit_has_no_token_in_the_loss():
 def test_clipping_is_the_loops_own():
     rng = np.random.default_rng(0)
     ratios, advantages = rng.uniform(0.3, 2.0, 200), rng.normal(size=200)
-    logs = torch.tensor(np.log(ratios))
-    theirs = was_clipped(
-        logs, torch.zeros(200), torch.tensor(advantages), clip_low=0.2, clip_high=0.28
-    )
+    logs = torch.tensor(np.log(ratios), requires_grad=True)
+    batch = torch.zeros(200), torch.tensor(advantages), torch.ones(200, dtype=torch.bool)
+    clipped_ratio_loss(logs, *batch, clip_low=0.2, clip_high=0.28).sum().backward()
+    theirs = logs.grad == 0
     ours = [clip_state(r, a, 0.2, 0.28) != "" for r, a in zip(ratios, advantages)]
     assert ours == theirs.tolist() and 0 < sum(ours) < 200
 

@@ -88,6 +88,8 @@ def _is_constant(rows: Sequence[Vitals]) -> bool:
     return len(means) == 1 and all(v.tied_share == 1.0 for v in rows)
 
 
+NEVER_CLIPS = "workbench.learning.losses:reinforce_loss"
+"""The loss that has no ratio to clip."""
 BY_REWARD_ALONE = {
     f"{scheme.__module__}:{scheme.__qualname__}"
     for scheme in (broadcast, return_to_go, transitions)
@@ -252,6 +254,8 @@ def clip_zero(case: Case) -> str | None:
     rows = [v for v in logged(case) if v.clip_share is not None][-PINNED_ROWS:]
     if not rows or not rows[-1].reused:
         return None  # the ratio is 1 by construction
+    if isinstance(case, RunCase) and case.settings["rl"]["loss"]["function"] == NEVER_CLIPS:
+        return None
     if len(rows) < PINNED_ROWS:
         raise CannotTell(f"{len(rows)} rows so far; {PINNED_ROWS} are needed")
     if any(v.clip_share for v in rows):

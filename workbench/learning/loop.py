@@ -113,7 +113,6 @@ def improve_by_rl(
                         grad_clip=rl.grad_clip,
                         dtype=config.dtype,
                         tokens_per_microbatch=config.tokens_per_microbatch,
-                        clip_range=(rl.clip_low, rl.clip_high),
                         check_stop=journal.check_stop,
                         threads=config.update_threads,
                     )

@@ -90,11 +90,10 @@ def constant_length_weights(loss_mask: Tensor, *, length: int = 256) -> Tensor:
     return loss_mask.float() / (len(loss_mask) * length)
 
 
-def was_clipped(
-    logprobs: Tensor, old_logprobs: Tensor, advantages: Tensor, *, clip_low: float, clip_high: float
-) -> Tensor:
-    """(B, T) bools: tokens whose gradient the clipped objective takes away."""
-    ratio = torch.exp(logprobs - old_logprobs)
-    too_high = (advantages > 0) & (ratio > 1.0 + clip_high)
-    too_low = (advantages < 0) & (ratio < 1.0 - clip_low)
-    return too_high | too_low
+def was_clipped(slopes: Tensor, advantages: Tensor) -> Tensor:
+    """(B, T) bools: tokens that have an advantage and no gradient. Whatever the loss, it has
+    clipped them.
+
+    slopes: (B, T) gradient of the minibatch's loss with respect to its logprobs.
+    """
+    return (slopes == 0) & (advantages != 0)

@@ -56,7 +56,6 @@ def update(
     grad_clip: float,
     dtype: Literal["float32", "bfloat16"],
     tokens_per_microbatch: int,
-    clip_range: tuple[float, float] = (np.inf, np.inf),
     check_stop: Callable[[], None] = lambda: None,
     threads: int = 1,
 ) -> UpdateStats:
@@ -66,7 +65,6 @@ def update(
         token_loss: loss of each token.
         token_weights: loss mask of the whole minibatch -> weight of each token's loss.
         grad_clip: largest gradient norm.
-        clip_range: (low, high) of the ratio, only to count the clipped tokens.
         check_stop: called between microbatches; may raise, and then nothing has changed.
         threads: microbatches worked on at a time; the result is the same, bit for bit.
     Raises:
@@ -76,14 +74,14 @@ def update(
     minibatch = minibatch.to(trained[0].device)
     weights = token_weights(minibatch.loss_mask)  # (B, T), once for the whole minibatch
 
-    def work(rows: list[int]) -> tuple[tuple[Tensor, ...], UpdateStats]:
+    def work(rows: list[int]) -> tuple[list[Tensor], UpdateStats]:
         check_stop()
         piece = minibatch.take(rows)
         logprobs, entropies = policy_logprobs(model, piece, dtype)
         losses = token_loss(logprobs, piece)
         loss = (weights[rows, : losses.shape[1]] * losses).sum()
-        gradients = torch.autograd.grad(loss, trained)
-        return gradients, _piece_stats(loss, logprobs.detach(), entropies, piece, clip_range)
+        slopes, *gradients = torch.autograd.grad(loss, [logprobs, *trained])
+        return gradients, _piece_stats(loss, logprobs.detach(), slopes, entropies, piece)
 
     optimiser.zero_grad(set_to_none=True)
     pieces = []
@@ -115,13 +113,10 @@ def _in_order(work: Callable, items: Iterable, threads: int) -> Iterator:
 
 
 def _piece_stats(
-    loss: Tensor, logprobs: Tensor, entropies: Tensor, piece: Batch, clip_range: tuple[float, float]
+    loss: Tensor, logprobs: Tensor, slopes: Tensor, entropies: Tensor, piece: Batch
 ) -> UpdateStats:
     mask = piece.loss_mask
-    low, high = clip_range
-    clipped = was_clipped(
-        logprobs, piece.old_logprobs, piece.advantages, clip_low=low, clip_high=high
-    )
+    clipped = was_clipped(slopes, piece.advantages)
     gap = (logprobs - piece.old_logprobs).abs()[mask]
     return UpdateStats(
         loss=float(loss.detach()),

@@ -99,10 +99,9 @@ def conformance(
     trainer = replaying_trainer(model, groups, rewards, rl, per_turn, lora, **changes)
     credit = credit_of(groups, rewards, rl)
     batch = pack(groups, credit)
-    ours, logprobs = our_outcome(trainer.model, batch, rl)
+    ours, slopes = our_outcome(trainer.model, batch, rl)
     theirs = trl_outcome(trainer)
-    clip = dict(clip_low=rl.clip_low, clip_high=rl.clip_high)
-    clipped = was_clipped(logprobs, batch.old_logprobs, batch.advantages, **clip)
+    clipped = was_clipped(slopes, batch.advantages)
     mine = ours.advantages
     if not per_turn:  # TRL has one a sequence, and 0 where ours is nan
         mine = torch.tensor(np.array([turns[0] for row in credit for turns in row])).nan_to_num()
@@ -142,7 +141,6 @@ def one_update_each(
                 grad_clip=rl.grad_clip,
                 dtype=config.dtype,
                 tokens_per_microbatch=config.tokens_per_microbatch,
-                clip_range=(rl.clip_low, rl.clip_high),
             )
 
     def theirs() -> None:
@@ -198,13 +196,14 @@ def replaying_trainer(
 
 
 def our_outcome(model: nn.Module, batch: Batch, rl: RLConfig) -> tuple[Outcome, Tensor]:
-    """Loss and gradients of our own loop on a packed batch, and the (B, T) logprobs."""
+    """Loss and gradients of our own loop on a packed batch, and (B, T) those of the logprobs."""
     model.zero_grad(set_to_none=True)
     logprobs, _ = policy_logprobs(model, batch)
+    logprobs.retain_grad()
     loss = (rl.token_weights(batch.loss_mask) * token_loss(rl)(logprobs, batch)).sum()
     loss.backward()
     advantages = batch.advantages[batch.loss_mask]
-    return Outcome(advantages, float(loss.detach()), _gradients(model)), logprobs.detach()
+    return Outcome(advantages, float(loss.detach()), _gradients(model)), logprobs.grad
 
 
 def replayed(trainer: TurnGRPOTrainer) -> dict[str, Any]:
