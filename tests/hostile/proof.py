@@ -13,6 +13,8 @@ from tests.hostile import arena
 from tests.hostile.naive_children import READS_ANSWERS
 from tests.hostile.record import Attack, cases_of
 
+MEMORY_MB = 1500
+"""What a naive grader and its children may use: twice as much as an attack must for its effect."""
 HANG_S = 1.5
 """A naive grader that has not answered for so long, and runs nothing slow, waits for ever."""
 
@@ -34,7 +36,7 @@ class Proof:
 def against_naive(attacks: Sequence[Attack]) -> list[Proof]:
     """Run each attack against the naive grader that it names; only in an arena."""
     jobs = [_job(attack) for attack in attacks]
-    return [_proof(attack, seen) for attack, seen in zip(attacks, arena.run_all(jobs))]
+    return [_proof(attack, seen) for attack, seen in zip(attacks, arena.run_all(jobs, MEMORY_MB))]
 
 
 def _job(attack: Attack) -> arena.Job:
