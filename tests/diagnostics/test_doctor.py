@@ -146,7 +146,7 @@ def test_a_row_of_the_log_that_averages_updates_counts_their_groups():
 def test_a_gradient_that_is_no_number_is_named():
     rows = of_trl([FRESH, FRESH | {"grad_norm": float("nan")}], settings())
     seen = no_gradient.look(SimpleNamespace(vitals=rows))
-    assert seen == "grad_norm is nan in 1 of the last 2 rows: so are the weights"
+    assert seen == "grad_norm is nan in the newest row: so are the weights"
 
 
 def test_vital_signs_of_our_own_rows():

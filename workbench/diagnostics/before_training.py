@@ -176,9 +176,9 @@ def group_size(case: TrainerCase | RunCase) -> str | None:
     "learning-rate",
     "warning",
     "trainer run",
-    why="At 0 nothing is learned. LoRA wants about ten times the rate of full fine-tuning; at TRL's "
-    "default of 1e-6, made for all weights of a large model, the curve stays flat for hundreds of "
-    "updates.",
+    why="At 0 nothing is learned. LoRA wants about ten times the rate of full fine-tuning; at "
+    "TRL's default of 1e-6, made for all weights of a large model, the curve stays flat for "
+    "hundreds of updates.",
     change="Start LoRA at 1e-5 to 1e-4 for models of 1 B parameters and more, 1e-3 for tiny ones.",
 )
 def learning_rate(case: TrainerCase | RunCase) -> str | None:

@@ -6,7 +6,6 @@ log does not show (`weights`, `agreement`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -275,9 +274,8 @@ def no_gradient(case: Case) -> str | None:
     rows = rows[-RECENT:]
     if not rows:
         raise CannotTell("every group is tied")
-    if math.isnan(rows[-1].grad_norm):
-        num = sum(math.isnan(v.grad_norm) for v in rows)
-        return f"grad_norm is nan in {num} of the last {len(rows)} rows: so are the weights"
+    if np.isnan(rows[-1].grad_norm):
+        return "grad_norm is nan in the newest row: so are the weights"
     if any(v.grad_norm for v in rows):
         return None
     return f"grad_norm 0 in {len(rows)} rows in which rewards differ"
