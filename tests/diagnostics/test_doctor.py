@@ -139,6 +139,14 @@ def test_what_our_episodes_say_of_their_tokens_counts_and_not_how_trl_guesses_it
 def test_a_row_of_the_log_that_averages_updates_counts_their_groups():
     (row,) = of_trl([FRESH], settings(logging_steps=10))
     assert (row.num_groups, row.num_rollouts) == (20.0, 80.0)
+    (row,) = of_trl([FRESH], settings(gradient_accumulation_steps=4))
+    assert (row.num_groups, row.num_rollouts) == (8.0, 32.0)
+
+
+def test_a_gradient_that_is_no_number_is_named():
+    rows = of_trl([FRESH, FRESH | {"grad_norm": float("nan")}], settings())
+    seen = no_gradient.look(SimpleNamespace(vitals=rows))
+    assert seen == "grad_norm is nan in the newest row: so are the weights"
 
 
 def test_vital_signs_of_our_own_rows():

@@ -1,5 +1,7 @@
 """`check_masks` on a rollout put together by hand, and on every published way to get it wrong."""
 
+import copy
+
 import pytest
 
 from workbench.diagnostics import PATTERNS, check_masks
@@ -75,6 +77,19 @@ class Rollout:
 def right(tokenizer):
     """The rollout as it should be."""
     return Rollout(tokenizer)
+
+
+@pytest.mark.parametrize(
+    "closing", ["", "{%- if not add_generation_prompt -%}{{- eos_token -}}{%- endif -%}"]
+)
+def test_a_turn_may_end_with_another_token_than_a_text(tokenizer, right, closing):
+    """As Gemma's and Llama's turns do; Phi-3 also closes a text that no turn follows."""
+    other = copy.deepcopy(tokenizer)
+    other.eos_token, other.chat_template = "<|endoftext|>", CHATML + closing
+    assert other.eos_token_id != right.ids[-1] not in other.all_special_ids
+    assert check_masks(MESSAGES, right.ids, right.mask, tokenizer=other).ok
+    late = right.marked(LAST, value=0)
+    assert not check_masks(MESSAGES, right.ids, late, tokenizer=other).ok
 
 
 def test_a_right_mask_passes(tokenizer, right):

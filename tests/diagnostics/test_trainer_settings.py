@@ -119,6 +119,7 @@ def test_groups_of_one(make_trainer):
 def test_the_default_learning_rate_with_adapters(make_trainer, make_lora):
     assert names(make_trainer(lora=make_lora(), learning_rate=1e-6)) == ("learning-rate",)
     assert names(make_trainer(learning_rate=1e-6)) == ()  # made for all weights
+    assert names(make_trainer(learning_rate=0.0)) == ("learning-rate",)
 
 
 def test_evaluation_rows_that_are_trained_on(make_trainer, functions):

@@ -170,9 +170,42 @@ def test_a_refused_request_stops_everything_and_says_why(serve, task, sandbox, s
 
 
 def test_a_conversation_that_is_too_long_ends_with_the_context(serve, task, sandbox):
-    server = serve(call("ls"), (400, {"error": "maximum context length is 16 tokens"}))
-    trajectory = rollout(policy_of(server), task, sandbox, n=1).trajectories[0]
+    full = 400, {"error": "maximum context length is 16 tokens"}
+    trajectory = rollout(policy_of(serve(call("ls"), full)), task, sandbox, n=1).trajectories[0]
     assert trajectory.stop_reason == "context"
+    with pytest.warns(UserWarning, match="no room for even a first message .*length is 16 tokens"):
+        rollout(policy_of(serve(full)), task, sandbox, n=1)
+    other = 400, {"error": "unknown field guided_context"}
+    with pytest.raises(EndpointError, match="unknown field guided_context"):
+        rollout(policy_of(serve(other)), task, sandbox, n=1)
+
+
+@pytest.mark.parametrize("finish", ["error", "content_filter"])
+def test_an_answer_that_the_server_broke_off_is_no_message_of_the_model(
+    serve, task, sandbox, finish
+):
+    server = serve({"choices": [{"message": said(""), "finish_reason": finish}]})
+    trajectory = rollout(policy_of(server), task, sandbox, n=1).trajectories[0]
+    assert trajectory.stop_reason == "abort" and SOLVED.score(trajectory, task).total is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [{"type": "text", "text": "ls"}]},
+        {"role": "assistant", "tool_calls": [{"id": "a"}]},
+    ],
+)
+def test_a_message_of_another_form_is_refused_and_shown(serve, task, sandbox, message):
+    with pytest.raises(EndpointError, match="expected a chat completion, got .*assistant"):
+        rollout(policy_of(serve(message)), task, sandbox, n=1)
+
+
+def test_a_call_without_arguments_may_have_null_for_them(serve, task, sandbox):
+    submit = call("submit")
+    submit["tool_calls"][0]["function"]["arguments"] = "null"
+    trajectory = rollout(policy_of(serve(submit)), task, sandbox, n=1).trajectories[0]
+    assert trajectory.stop_reason == "submitted"
 
 
 def test_what_comes_without_token_ids_is_not_trained_on(serve, task, sandbox):
@@ -180,8 +213,10 @@ def test_what_comes_without_token_ids_is_not_trained_on(serve, task, sandbox):
     assert group.trajectories[0].turns[0].action.ids == ()
     with pytest.raises(ValueError, match="expected the token ids of what was said, got none"):
         pack([group], [[1.0]])
-    with pytest.raises(EndpointError, match="got a choice with .'finish_reason', 'index', 'mess"):
-        rollout(policy_of(serve(call("submit")), token_ids=True), task, sandbox, n=1)
+    choice = dict(message=call("submit"), token_ids=[7], logprobs={"content": [{"logprob": -1.0}]})
+    for answer in (call("submit"), {"choices": [choice]}):  # the second lacks the prompt's ids
+        with pytest.raises(EndpointError, match="prompt_token_ids.* got .'choices'. and a choice"):
+            rollout(policy_of(serve(answer), token_ids=True), task, sandbox, n=1)
 
 
 def test_token_ids_and_logprobs_are_kept_where_the_server_tells_them(serve, task, sandbox):

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import IA3Config, LoraConfig, PromptTuningConfig, get_peft_model
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from workbench.policies import CausalLMPolicy
@@ -69,14 +69,35 @@ def test_other_architectures_and_biases_are_refused():
         extract_weights(gpt2, 8)
     with pytest.raises(ValueError, match="without biases"):
         extract_weights(LlamaForCausalLM(LlamaConfig(**SIZES, attention_bias=True)), 8)
+    with pytest.raises(ValueError, match="activation: expected 'silu', got 'gelu'"):
+        extract_weights(LlamaForCausalLM(LlamaConfig(**SIZES, hidden_act="gelu")), 8)
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [({"use_dora": True}, "got DoRA"), ({"modules_to_save": ["lm_head"]}, "LoRA adapters only")],
+    [
+        ({"use_dora": True}, "got .*Dora"),
+        ({"alora_invocation_tokens": [1]}, "got .*ALora"),
+        ({"lora_bias": True}, "got one with a bias"),
+        ({"modules_to_save": ["lm_head"]}, "LoRA adapters only"),
+    ],
 )
 def test_adapters_other_than_plain_lora_are_refused(options, reason):
     config = LoraConfig(r=2, target_modules=["q_proj"], **options)
     model = get_peft_model(LlamaForCausalLM(LlamaConfig(**SIZES)), config)
     with pytest.raises(ValueError, match=reason):
+        extract_weights(model, 8)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        IA3Config(target_modules=["k_proj", "down_proj"], feedforward_modules=["down_proj"]),
+        PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2),
+    ],
+    ids=["IA3", "prompt tuning"],
+)
+def test_adapters_that_are_no_lora_are_refused(config):
+    model = get_peft_model(LlamaForCausalLM(LlamaConfig(**SIZES)), config)
+    with pytest.raises(ValueError, match="adapter 'default': expected LoRA"):
         extract_weights(model, 8)

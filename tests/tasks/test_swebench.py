@@ -111,7 +111,7 @@ def test_a_clone_that_is_another_repository_is_refused(tmp_path):
     [
         ({"test_patch": None}, "field 'test_patch' is missing"),
         ({"FAIL_TO_PASS": "[", "PASS_TO_PASS": []}, "field 'FAIL_TO_PASS': expected JSON"),
-        ({"FAIL_TO_PASS": [], "PASS_TO_PASS": []}, "no tests: nothing would decide"),
+        ({"FAIL_TO_PASS": "[]"}, "field 'FAIL_TO_PASS': no tests, so that no change at all would"),
         ({"files": {"p.py": "x = 9\n"}}, "field 'patch' does not apply"),
         ({"files": {"p.py": "x = 1\n"}}, "field 'test_patch' does not apply: t.py: no such file"),
     ],

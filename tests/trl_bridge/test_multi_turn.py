@@ -132,6 +132,7 @@ def test_what_cannot_be_judged_is_none_to_trl_and_without_gradient(make):
 def test_what_ran_out_of_tokens_is_masked_if_trl_is_told_to_mask_it(make):
     sampler = SamplerSettings(max_context=200)
     episodes, trainer = make(sampler=sampler, mask_truncated_completions=True)
+    trainer.eos_token_ids = []  # to TRL, no message ends: as where none ends as a text does
     pieces = captured(trainer)
     attempts = [t for g in episodes.last.groups for t in g.trajectories]
     whole = [t.num_action_tokens for t in attempts if not t.ran_out_of_tokens]
@@ -186,6 +187,12 @@ def test_a_trainer_that_would_ignore_turns_is_refused(make):
 
     _, trainer = make(trainer=GRPOTrainer)
     with pytest.raises(ValueError, match="expected a TurnGRPOTrainer, got GRPOTrainer"):
+        trainer.train()
+
+
+def test_a_trainer_that_would_score_at_another_temperature_is_refused(make):
+    _, trainer = make(temperature=0.7)
+    with pytest.raises(ValueError, match="temperature: expected 1.0, .* got 0.7"):
         trainer.train()
 
 

@@ -121,6 +121,13 @@ def test_a_resumed_run_is_the_run_that_was_never_stopped(make, tmp_path):
         assert torch.equal(a, b), name
 
 
+def test_what_trl_logs_as_none_is_not_known():
+    from workbench.trl_bridge.run_log import _stats
+
+    stats = _stats({"loss": 0.0, "grad_norm": float("nan"), "entropy": None})
+    assert stats.loss == 0.0 and np.isnan([stats.grad_norm, stats.entropy]).all()
+
+
 def test_a_folder_with_another_run_is_refused(make):
     make("run", replace(SMALL, iterations=1))[1].train()
     with pytest.raises(ValueError, match="already holds a run"):
@@ -131,6 +138,7 @@ def test_settings_under_which_rows_or_checkpoints_would_not_fit_are_refused(make
     for changes, message in (
         (dict(save_strategy="steps", save_steps=3), "save_steps: expected a multiple of the 2"),
         (dict(logging_steps=2), "logging_steps: the run log needs 1, got 2"),
+        (dict(max_steps=3), "max_steps: expected a multiple of the 2 optimiser steps"),
         (
             dict(gradient_accumulation_steps=4, per_device_train_batch_size=1),
             "expected whole optimiser steps",

@@ -128,6 +128,13 @@ def test_a_missing_line_break_at_the_end_comes_and_goes():
         ("diff --git a/x b/x\nnew file mode 100644\nGIT binary patch\n", "line 3: binary changes"),
         ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n", "copies cannot be"),
         ("diff --git a/x b/y\nrename from x\nrename to y\n", "x: no such file"),
+        (
+            "diff --git a/lib.py b/moved.py\nrename from lib.py\nrename to moved.py\n"
+            'diff --git "a/\\303\\251.py" "b/\\303\\251.py"\nnew file mode 100644\n'
+            '--- /dev/null\n+++ "b/\\303\\251.py"\n@@ -0,0 +1 @@\n+x\n',
+            "line 4: quoted paths cannot be applied",
+        ),
+        ('--- /dev/null\n+++ "b/\\303\\251.py"\n@@ -0,0 +1 @@\n+x\n', "expected a path inside"),
     ],
 )
 def test_what_does_not_fit_says_why_and_changes_nothing(patch, message):

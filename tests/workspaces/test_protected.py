@@ -43,6 +43,7 @@ def test_the_agent_s_code_is_kept_and_the_hidden_tests_come_in():
         "test_more.py", "lib/core_test.py", "tests/helper.py", "tests/__init__.py",
         "pytest.py", "_pytest/runner.py", "unittest/__init__.py", "json.py", "src/json.py",
         "pluggy/__init__.py", "src/_pytest/__init__.py", "tests", "tests/test_hidden.py/x",
+        "evil-1.dist-info/entry_points.txt",
     ],
 )  # fmt: skip
 def test_what_could_change_how_tests_run_is_left_out(path):

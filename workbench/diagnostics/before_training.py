@@ -176,14 +176,17 @@ def group_size(case: TrainerCase | RunCase) -> str | None:
     "learning-rate",
     "warning",
     "trainer run",
-    why="LoRA wants about ten times the rate of full fine-tuning; at TRL's default of 1e-6, made "
-    "for all weights of a large model, the curve stays flat for hundreds of updates.",
+    why="At 0 nothing is learned. LoRA wants about ten times the rate of full fine-tuning; at "
+    "TRL's default of 1e-6, made for all weights of a large model, the curve stays flat for "
+    "hundreds of updates.",
     change="Start LoRA at 1e-5 to 1e-4 for models of 1 B parameters and more, 1e-3 for tiny ones.",
 )
 def learning_rate(case: TrainerCase | RunCase) -> str | None:
-    """LoRA at a learning rate made for full fine-tuning."""
+    """A learning rate of 0, or LoRA at one made for full fine-tuning."""
     rl = isinstance(case, RunCase)
     rate = case.settings["rl"]["lr"] if rl else case.args.learning_rate
+    if rate == 0:
+        return "learning rate 0"
     if not case.lora or rate is None or rate >= LORA_LR:
         return None
     return f"learning rate {rate:g} with LoRA; expected {LORA_LR:g} or more"

@@ -41,12 +41,17 @@ class Renderer:
                 "tokenizer: expected one with a chat template, got none; give template=..."
             )
         self.tokenizer, self._template, self._tools = tokenizer, template, tools
+        self._num_closing = 0
+        bare, led = self.ids([STAND_IN]), self.ids([STAND_IN], header=True)
+        same = next((i for i, (a, b) in enumerate(zip(bare, led)) if a != b), len(bare))
+        if _special(tokenizer).issuperset(bare[same:]):  # Phi-3 closes what no turn will follow
+            self._num_closing = len(bare) - same
 
     def ids(self, messages: Sequence[Mapping], header: bool = False) -> list[int]:
         """Ids of the messages; with `header` also of the generation prompt."""
         if not messages:
             return []
-        return self.tokenizer.apply_chat_template(
+        ids = self.tokenizer.apply_chat_template(
             list(messages),
             tools=self._tools,
             chat_template=self._template,
@@ -54,6 +59,7 @@ class Renderer:
             tokenize=True,
             return_dict=False,
         )
+        return ids if header else ids[: len(ids) - self._num_closing]
 
 
 def pieces(messages: Sequence[Mapping], renderer: Renderer) -> list[Piece]:
@@ -105,8 +111,14 @@ def _said(messages: Sequence[Mapping], k: int, renderer: Renderer) -> list[int]:
 
 def _end_of_turn(said: Sequence[int], tokenizer: Any) -> int:
     """One past the last special token of a turn; its length if there is none."""
-    special = set(tokenizer.all_special_ids)
+    special = _special(tokenizer)
     return max((i + 1 for i, token in enumerate(said) if token in special), default=len(said))
+
+
+def _special(tokenizer: Any) -> set[int]:
+    """Special tokens, those too that have no role of their own, as an end of turn beside eos."""
+    added = tokenizer.added_tokens_decoder.items()
+    return {*tokenizer.all_special_ids, *(token for token, about in added if about.special)}
 
 
 def decoded(tokenizer: Any, ids: Sequence[int]) -> list[str]:
@@ -115,7 +127,7 @@ def decoded(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     Ids that only together are a character share it: the first has its text, the others "". A
     special token is never part of a character.
     """
-    special = set(tokenizer.all_special_ids)
+    special = _special(tokenizer)
     texts: list[str] = []
     waiting: list[int] = []
 

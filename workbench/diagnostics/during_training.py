@@ -269,14 +269,17 @@ def clip_zero(case: Case) -> str | None:
     "trainer run",
     why="The weights do not change although rewards differ: the loss does not reach them.",
     change="mask_truncated_completions with everything truncated? A loss mask of zeros "
-    "(check_masks)? Frozen parameters? An optimiser made for another model?",
+    "(check_masks)? Frozen parameters? An optimiser made for another model? If it is no number: "
+    "bfloat16 in the place of float16, a lower learning rate, and a checkpoint from before.",
 )
 def no_gradient(case: Case) -> str | None:
-    """The gradient is zero although groups are not tied."""
+    """The gradient is zero, or no number, although groups are not tied."""
     rows = [v for v in logged(case) if v.grad_norm is not None and (v.tied_share or 0) < 1.0]
     rows = rows[-RECENT:]
     if not rows:
         raise CannotTell("every group is tied")
+    if np.isnan(rows[-1].grad_norm):
+        return "grad_norm is nan in the newest row: so are the weights"
     if any(v.grad_norm for v in rows):
         return None
     return f"grad_norm 0 in {len(rows)} rows in which rewards differ"

@@ -36,7 +36,7 @@ class Vitals:
     clip_share: float | None = None
     """Share of tokens whose gradient the clip took away."""
     grad_norm: float | None = None
-    """Norm of the gradient before clipping."""
+    """Norm of the gradient before clipping; nan where it was no number (our loop stops there)."""
     kl: float | None = None
     """KL to the reference, nats a token."""
     gap: float | None = None
@@ -52,7 +52,7 @@ def of_trl(log_history: Iterable[Mapping[str, Any]], args: Any) -> tuple[Vitals,
     Rewards are logged when samples are made. Rows of later updates on the same samples have none.
     """
     every = args.steps_per_generation * args.num_iterations / args.gradient_accumulation_steps
-    batches = max(1.0, args.logging_steps / max(every, 1.0))  # generation batches a row
+    batches = max(1.0, args.logging_steps / every)  # generation batches a row
     out: list[Vitals] = []
     for row in log_history:
         if "grad_norm" not in row:
@@ -85,7 +85,7 @@ def _of_trl_row(row: Mapping[str, Any], args: Any, batches: float) -> Vitals:
         truncated_share=_number(row.get("completions/clipped_ratio")) if cut is None else cut,
         dropped_share=dropped,
         clip_share=_number(row.get("clip_ratio/region_mean")),
-        grad_norm=_number(row.get("grad_norm")),
+        grad_norm=_number(row["grad_norm"]) if row["grad_norm"] == row["grad_norm"] else math.nan,
         kl=_number(row.get("kl")),
         gap=_number(row.get("sampling/sampling_logp_difference/mean")),
     )

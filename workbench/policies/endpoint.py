@@ -14,6 +14,7 @@ go on while others of their lane still wait.
 from __future__ import annotations
 
 import random
+import re
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ FAULT = Action((), (), "", "fault")
 """What is recorded where the server did not answer."""
 BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 """HTTP statuses after which the same question may be answered later."""
+_NO_ROOM = re.compile("context.(length|size|window)")
+"""How servers say that a conversation is too long for the model."""
 
 
 class EndpointError(RuntimeError):
@@ -165,6 +168,8 @@ class EndpointSession:
         if isinstance(answer, Action):
             return answer
         choice, row = answer["choices"][0], self._rows[i]
+        if choice.get("finish_reason") in ("error", "content_filter"):
+            return FAULT  # the server broke off, or withheld what the model said
         ids, logprobs = sampled(choice)
         kept, new = heard_ids(row.ids, answer.get("prompt_token_ids")) if ids else (0, ())
         finish = "length" if choice.get("finish_reason") == "length" else "end_of_turn"
@@ -202,7 +207,7 @@ class EndpointSession:
             wait = min(60.0, self._policy.wait_s * 2**attempt) * self._jitter.uniform(0.5, 1)
             try:
                 response = self._client.post(url, json=self._body(i))
-            except httpx.TransportError as error:  # no connection, or no answer in time
+            except httpx.RequestError as error:  # no connection, half an answer, or none in time
                 last = f"{type(error).__name__}: {error}"
                 time.sleep(wait)
                 continue
@@ -210,7 +215,14 @@ class EndpointSession:
                 last = f"HTTP {response.status_code}: {response.text[:300]}"
                 time.sleep(_told_to_wait(response.headers.get("retry-after"), wait))
                 continue
-            if response.status_code == 400 and "context" in response.text.lower():
+            if response.status_code == 400 and _NO_ROOM.search(response.text.lower()):
+                if not self._rows[i].num_acts:
+                    warnings.warn(
+                        f"{url}: no room for even a first message ({response.text[:300]}); the "
+                        "episode counts as unsolved. Lower sampler.max_action_tokens, or leave the "
+                        "task out",
+                        stacklevel=2,
+                    )
                 return Action((), (), "", "context")
             if response.status_code >= 300:
                 raise EndpointError(
@@ -233,17 +245,19 @@ def _checked(response: Any, url: str, token_ids: bool) -> Mapping[str, Any]:
     """The answer, if it has the shape of one. Raises EndpointError otherwise."""
     try:
         answer = response.json()
-        answer["choices"][0]["message"]["role"]
-    except (ValueError, KeyError, IndexError, TypeError):
+        choice = answer["choices"][0]
+        choice["message"]["role"], text_of(choice["message"])
+        told = sampled(choice)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         raise EndpointError(
             f"{url}: expected a chat completion, got {response.text[:300]!r}; base_url is what "
             "stands before /chat/completions and usually ends in /v1"
         )
-    if token_ids and not all(sampled(answer["choices"][0])):
+    if token_ids and not (all(told) and answer.get("prompt_token_ids")):
         raise EndpointError(
-            f"{url}: expected token ids and their log-probabilities in the answer, as vLLM sends "
-            f"them (return_token_ids), got a choice with {sorted(answer['choices'][0])}; for "
-            "evaluation, which needs none, leave token_ids=True out"
+            f"{url}: expected prompt_token_ids, token_ids and logprobs in the answer, as vLLM "
+            f"sends them (return_token_ids), got {sorted(answer)} and a choice with "
+            f"{sorted(choice)}; for evaluation, which needs none, leave token_ids=True out"
         )
     return answer
 

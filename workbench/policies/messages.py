@@ -72,7 +72,7 @@ def heard_ids(
 def _as_object(arguments: Any) -> Any:
     """The arguments as an object; what is not JSON stays the text it is."""
     try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments or {}
+        return (json.loads(arguments) if isinstance(arguments, str) else arguments) or {}
     except (ValueError, RecursionError):
         return arguments or {}
 

@@ -82,6 +82,9 @@ def extract_weights(model: nn.Module, positions: int) -> ModelWeights:
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
     config = base.config
     _check_supported(config)
+    for name, adapter in getattr(model, "peft_config", {}).items():
+        if adapter.peft_type != "LORA":
+            raise ValueError(f"adapter {name!r}: expected LoRA, got {adapter.peft_type}")
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     with torch.no_grad():
         embed, head = _effective(base.model.embed_tokens), _effective(base.lm_head)
@@ -110,6 +113,8 @@ def _check_supported(config) -> None:
         raise ValueError("expected weights as numbers, got quantised ones")
     if getattr(config, "attention_bias", False) or getattr(config, "mlp_bias", False):
         raise ValueError("expected a model without biases; the sampler's forward pass has none")
+    if config.hidden_act not in ("silu", "swish"):
+        raise ValueError(f"activation: expected 'silu', got {config.hidden_act!r}")
     if getattr(config, "use_sliding_window", False):
         raise ValueError("expected full attention, got a sliding window")
     rope_type = (getattr(config, "rope_parameters", None) or {}).get("rope_type", "default")
@@ -160,8 +165,10 @@ def _effective(module: nn.Module) -> Tensor:
     if module.merged or module.disable_adapters:
         return weight
     for name in module.active_adapters:
-        if getattr(module, "use_dora", {}).get(name):
-            raise ValueError(f"adapter {name!r}: expected plain LoRA, got DoRA")
+        if variant := module.lora_variant.get(name):  # DoRA, aLoRA and the like
+            raise ValueError(f"adapter {name!r}: expected plain LoRA, got {variant}")
+        if module.lora_bias.get(name):
+            raise ValueError(f"adapter {name!r}: expected plain LoRA, got one with a bias")
         if name in module.lora_A or name in module.lora_embedding_A:
             weight = weight + module.get_delta_weight(name).to(weight.dtype)
     return weight

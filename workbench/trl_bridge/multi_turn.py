@@ -115,13 +115,18 @@ class MultiTurn:
         ran out of tokens is paid, compared, and not learned from.
 
         Raises ValueError if the prompts are not those of `dataset`, if a group is not whole, if
-        the trainer ignores per-turn advantages, if a run is resumed whose evidence remembers;
-        RuntimeError if nothing could be judged.
+        the trainer ignores per-turn advantages or scores at another temperature than 1, if a run
+        is resumed whose evidence remembers; RuntimeError if nothing could be judged.
         """
         if not isinstance(trainer, TurnGRPOTrainer):
             raise ValueError(
                 f"trainer: expected a TurnGRPOTrainer, got {type(trainer).__name__}, which would "
                 "ignore the advantages of turns without a word"
+            )
+        if trainer.args.temperature != 1.0:
+            raise ValueError(
+                f"temperature: expected 1.0, at which the attempts are sampled, got "
+                f"{trainer.args.temperature}, at which TRL would score them"
             )
         training = trainer.model.training
         size = trainer.num_generations if training else trainer.num_generations_eval
@@ -139,8 +144,9 @@ class MultiTurn:
             groups, extra = self._sample(policy, tasks, size, trainer, training)
         rl = self.rl if training else replace(self.rl, credit=broadcast)
         rewards, credit = credited(groups, tasks, self.design, rl)
-        if trainer.mask_truncated_completions:  # TRL looks at the last id only, see CUT
+        if trainer.args.mask_truncated_completions:
             credit = cut_left_out(groups, credit)
+            trainer.mask_truncated_completions = False  # TRL looks at the last id only, see CUT
         rolled = Rolled(step, version, tuple(tasks), tuple(groups), rewards, credit, watch, extra)
         if training:
             self.last = rolled

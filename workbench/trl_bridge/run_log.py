@@ -83,7 +83,12 @@ class RunLogCallback(TrainerCallback):
         """A new log, or the old one cut to where the checkpoint was made. Raises ValueError if
         iterations would not end where rows are written."""
         self._per_iteration = updates_per_generation(args)
-        self._num_iterations = state.max_steps // self._per_iteration
+        self._num_iterations, rest = divmod(state.max_steps, self._per_iteration)
+        if rest:
+            raise ValueError(
+                f"max_steps: expected a multiple of the {self._per_iteration} optimiser steps on "
+                f"one generation batch, got {state.max_steps}; the log would lack the last batch"
+            )
         with mode_kept(model):
             self._policy = CausalLMPolicy(model, processing_class)
         if not state.is_world_process_zero:
@@ -236,15 +241,19 @@ def updates_per_generation(args: GRPOConfig) -> int:
 
 
 def _stats(logs: dict[str, Any]) -> UpdateStats:
-    """One optimiser step as TRL logs it; what TRL does not log is nan."""
-    nan = float("nan")
+    """One optimiser step as TRL logs it; what TRL does not log, or logs as None, is nan."""
+
+    def number(name: str) -> float:
+        value = logs.get(name)
+        return float("nan") if value is None else value
+
     return UpdateStats(
-        loss=logs["loss"],
-        grad_norm=logs["grad_norm"],
-        entropy=logs.get("entropy", nan),
-        clip_fraction=logs.get("clip_ratio/region_mean", nan),
-        ratio_gap_mean=logs.get(f"{SAMPLER_GAP}/mean", nan),
-        ratio_gap_max=logs.get(f"{SAMPLER_GAP}/max", nan),
+        loss=number("loss"),
+        grad_norm=number("grad_norm"),
+        entropy=number("entropy"),
+        clip_fraction=number("clip_ratio/region_mean"),
+        ratio_gap_mean=number(f"{SAMPLER_GAP}/mean"),
+        ratio_gap_max=number(f"{SAMPLER_GAP}/max"),
         num_tokens=0,  # TRL does not say; the row has the iteration's
     )
 

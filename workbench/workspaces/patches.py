@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 NOWHERE = "/dev/null"
 _GIT = re.compile(r"diff --git a/(.+) b/(.+)")
+_QUOTED = re.compile(r'diff --git (a/.+ )?"[ab]/.+')
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d+(?:,(\d{1,9}))? @@.*")
 _SHOWN_CHARS = 60
 
@@ -84,6 +85,11 @@ def _read(diff: str) -> list[_Change]:
     at = 0
     while at < len(lines):
         line, after = lines[at], "".join(lines[at + 1 : at + 2])
+        if _QUOTED.fullmatch(line):  # passed over, the change before it would get its header
+            raise PatchError(
+                f"line {at + 1}: quoted paths cannot be applied; git -c core.quotePath=false diff "
+                "writes them as they are"
+            )
         if match := _GIT.fullmatch(line):
             changes.append(_Change(match[1], match[2]))
         elif line.startswith("--- ") and after.startswith("+++ "):
@@ -188,7 +194,8 @@ def _apply(files: dict[str, str], change: _Change) -> None:
 
 def _check_path(path: str) -> None:
     parts = path.split("/")
-    if "\0" in path or ".git" in parts or any(part in ("", ".", "..") for part in parts):
+    outside = ".git" in parts or any(part in ("", ".", "..") for part in parts)
+    if outside or "\0" in path or path.startswith('"'):
         raise PatchError(f"{path!r}: expected a path inside the workspace such as 'lib.py'")
 
 

@@ -19,8 +19,9 @@ from collections.abc import Mapping
 
 TEST_FOLDERS = frozenset({"test", "tests"})
 RUNNER_NAMES = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml",
-                          ".pytest.toml", "sitecustomize.py", "usercustomize.py"})  # fmt: skip
-"""Files that have no other purpose, wherever they are."""
+                          ".pytest.toml", "sitecustomize.py", "usercustomize.py",
+                          "entry_points.txt"})  # fmt: skip
+"""Files that have no other purpose, wherever they are; the last names the plugins of a package."""
 SECTIONS = {"pyproject.toml": "tool.pytest", "setup.cfg": "tool:pytest", "tox.ini": "pytest"}
 """Files that may configure pytest among other things, and the section that does."""
 PYTEST_MODULES = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"})

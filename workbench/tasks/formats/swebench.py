@@ -43,6 +43,8 @@ def read_swebench(row: Row, place: Place) -> Task:
             "to the repository, and give the bug's removal as `patch` and the tests as `test_patch`"
         )
     name, patch = get(row, "instance_id"), get(row, "patch")
+    if not (fail_to_pass := _ids(row, "FAIL_TO_PASS")):
+        raise ValueError("field 'FAIL_TO_PASS': no tests, so that no change at all would be right")
     get(row, "test_patch")  # kept in `extra`, as text
     common = shared(row, place, "swe-bench", USED)
     common["tags"] += (f"repo:{get(row, 'repo')}",)
@@ -56,7 +58,7 @@ def read_swebench(row: Row, place: Place) -> Task:
         visible=(),
         hidden=(),
         reference={PATCH_FILE: patch},
-        fail_to_pass=_ids(row, "FAIL_TO_PASS"),
+        fail_to_pass=fail_to_pass,
         pass_to_pass=_ids(row, "PASS_TO_PASS"),
         limits=IMAGE_LIMITS,
         suite=place.stem,
