@@ -236,7 +236,10 @@ def unscorable(case: Case) -> str | None:
 )
 def clip_high(case: Case) -> str | None:
     """Most tokens are clipped."""
-    share = float(np.mean(recent(case, "clip_share")))
+    rows = [v for v in recent_rows(case, "clip_share") if v.grad_norm != 0]  # see no_gradient
+    if not rows:
+        return None
+    share = float(np.mean(known(rows, "clip_share")))
     return f"{share:.0%} of the tokens are clipped" if share > CLIPPED_SHARE else None
 
 
