@@ -2,8 +2,10 @@
 
 import json
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import pytest
 
 from workbench import evaluate, load_tasks, rollout
@@ -167,6 +169,16 @@ def test_a_refused_request_stops_everything_and_says_why(serve, task, sandbox, s
         rollout(policy_of(server), task, sandbox, n=2)
     with pytest.raises(EndpointError, match="expected a chat completion.*usually ends in /v1"):
         rollout(policy_of(serve({"answer": "?"})), task, sandbox, n=1)
+
+
+@pytest.mark.parametrize("refusal", [(402, {"error": "no money"}), (200, {"error": "overloaded"})])
+def test_a_request_refused_in_the_middle_costs_its_own_episode_alone(serve, task, sandbox, refusal):
+    server = serve(repair(task), refusal, call("submit"))  # the first, the second, the first
+    policy = policy_of(server, concurrency=1)
+    with pytest.warns(UserWarning, match="(no money|overloaded).*the episode is dropped"):
+        found = evaluate(policy, [task, replace(task, task_id="second")], sandbox, seed=0)
+    assert found.solved()[0] == 1.0 and np.isnan(found.solved()[1])
+    assert found.groups[1].trajectories[0].stop_reason == "abort"
 
 
 def test_a_conversation_that_is_too_long_ends_with_the_context(serve, task, sandbox):

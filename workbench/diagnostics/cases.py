@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.credit import broadcast
 from workbench.diagnostics.checklist import CannotTell
-from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
+from workbench.diagnostics.thresholds import RECENT
+from workbench.diagnostics.vitals import Vitals, known, of_rows, of_trl
 from workbench.records import Group, from_json
 from workbench.runlog import RunRecord, gzip_members
 
@@ -156,3 +157,27 @@ def run_case(run: Any, probe: Any = None) -> RunCase:
     rows = tuple(run.metrics)
     stored = run if isinstance(run, RunRecord) else RunRecord(run.folder)
     return RunCase(stored.config, rows, Path(run.folder), probe)
+
+
+Case = TrainerCase | RunCase
+"""What most checks are of."""
+
+
+def logged(case: Case) -> tuple[Vitals, ...]:
+    """The log so far. Raises CannotTell while it is empty."""
+    if not case.vitals:
+        raise CannotTell("no update is logged yet")
+    return case.vitals
+
+
+def recent_rows(case: Case, name: str) -> list[Vitals]:
+    """The newest rows with a vital sign. Raises CannotTell if the log does not have it."""
+    rows = [v for v in logged(case) if getattr(v, name) is not None][-RECENT:]
+    if not rows:
+        raise CannotTell(f"the log does not say (no {name})")
+    return rows
+
+
+def recent(case: Case, name: str) -> list[float]:
+    """A vital sign in the newest rows. Raises CannotTell if the log does not have it."""
+    return known(recent_rows(case, name), name)

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.credit import broadcast, return_to_go, transitions
-from workbench.diagnostics.cases import RunCase, TrainerCase
+from workbench.diagnostics.cases import (
+    Case,
+    RunCase,
+    TrainerCase,
+    logged,
+    recent,
+    recent_rows,
+)
 from workbench.diagnostics.checklist import CannotTell, check
 from workbench.diagnostics.thresholds import (
     CLIPPED_SHARE,
@@ -27,28 +34,6 @@ from workbench.diagnostics.thresholds import (
 )
 from workbench.diagnostics.vitals import Vitals, known
 from workbench.stats import wilson
-
-Case = TrainerCase | RunCase
-
-
-def logged(case: Case) -> tuple[Vitals, ...]:
-    """The log so far. Raises CannotTell while it is empty."""
-    if not case.vitals:
-        raise CannotTell("no update is logged yet")
-    return case.vitals
-
-
-def recent_rows(case: Case, name: str) -> list[Vitals]:
-    """The newest rows with a vital sign. Raises CannotTell if the log does not have it."""
-    rows = [v for v in logged(case) if getattr(v, name) is not None][-RECENT:]
-    if not rows:
-        raise CannotTell(f"the log does not say (no {name})")
-    return rows
-
-
-def recent(case: Case, name: str) -> list[float]:
-    """A vital sign in the newest rows. Raises CannotTell if the log does not have it."""
-    return known(recent_rows(case, name), name)
 
 
 def first_and_last(numbers: Sequence[float]) -> str:

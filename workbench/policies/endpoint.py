@@ -6,7 +6,9 @@ training an action needs its token ids and their log-probabilities: vLLM sends b
 (`token_ids=True`); what comes without is refused by `learning.batch.pack`.
 
 A server that is busy or broken (429, 5xx, no answer) is asked again; if that does not help the
-episode ends as "abort" and is dropped and counted. It is our fault, never a reward of 0.
+episode ends as "abort" and is dropped and counted. It is our fault, never a reward of 0. So is a
+request that is refused after others were answered (the money has run out, say): what was played
+until then is kept.
 Left out: streaming; a prompt of token ids (the server renders each conversation anew); rows that
 go on while others of their lane still wait.
 """
@@ -35,7 +37,7 @@ _NO_ROOM = re.compile("context.(length|size|window)")
 
 
 class EndpointError(RuntimeError):
-    """The server refuses what it is asked (a wrong address, key or model): no use asking again."""
+    """The server refuses what it is asked first (a wrong address, key or model)."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class EndpointPolicy:
     """How often a busy or broken server is asked again, after waits that double."""
     wait_s: float = 1.0
     """The first of these waits, unless the server says how long; none is longer than a minute."""
+    _answered: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
+    """Not empty once the server has answered as it should."""
 
     @property
     def version(self) -> str:
@@ -138,7 +142,7 @@ class EndpointSession:
     def act(self, live: Sequence[int]) -> list[Action]:
         """One action for each row in `live`.
 
-        Raises EndpointError if the server refuses the request itself.
+        Raises EndpointError if the server refuses the request itself and has answered none before.
         """
         answers = list(self._pool.map(self._ask, live))
         return [self._record(i, answer) for i, answer in zip(live, answers)]
@@ -224,13 +228,15 @@ class EndpointSession:
                         stacklevel=2,
                     )
                 return Action((), (), "", "context")
-            if response.status_code >= 300:
-                raise EndpointError(
-                    f"{url}: expected an answer of {self._policy.model!r}, got HTTP "
-                    f"{response.status_code}: {response.text[:300]}; look at base_url, model and "
-                    "api_key"
-                )
-            return _checked(response, url, self._policy.token_ids)
+            try:
+                answer = _checked(response, url, self._policy)
+            except EndpointError as error:
+                if not self._policy._answered:
+                    raise
+                warnings.warn(f"{error}; the episode is dropped", stacklevel=2)
+                return FAULT
+            self._policy._answered.append(True)
+            return answer
         tries = self._policy.num_retries + 1
         warnings.warn(
             f"{url}: expected an answer, got none in {tries} tries ({last}); the episode is "
@@ -241,8 +247,13 @@ class EndpointSession:
         return FAULT
 
 
-def _checked(response: Any, url: str, token_ids: bool) -> Mapping[str, Any]:
+def _checked(response: Any, url: str, policy: EndpointPolicy) -> Mapping[str, Any]:
     """The answer, if it has the shape of one. Raises EndpointError otherwise."""
+    if response.status_code >= 300:
+        raise EndpointError(
+            f"{url}: expected an answer of {policy.model!r}, got HTTP {response.status_code}: "
+            f"{response.text[:300]}; look at base_url, model and api_key"
+        )
     try:
         answer = response.json()
         choice = answer["choices"][0]
@@ -253,7 +264,7 @@ def _checked(response: Any, url: str, token_ids: bool) -> Mapping[str, Any]:
             f"{url}: expected a chat completion, got {response.text[:300]!r}; base_url is what "
             "stands before /chat/completions and usually ends in /v1"
         )
-    if token_ids and not (all(told) and answer.get("prompt_token_ids")):
+    if policy.token_ids and not (all(told) and answer.get("prompt_token_ids")):
         raise EndpointError(
             f"{url}: expected prompt_token_ids, token_ids and logprobs in the answer, as vLLM "
             f"sends them (return_token_ids), got {sorted(answer)} and a choice with "
