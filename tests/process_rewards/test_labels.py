@@ -140,6 +140,17 @@ def test_rests_that_nobody_could_judge_are_no_failures(repair, sandbox):
         ask(1)
 
 
+def test_an_attempt_that_does_not_replay_and_no_rerolls_at_all_are_refused(repair, sandbox):
+    other = load_tasks("bugfix", split="train", count=2)[1]
+    does = moves(repair)
+    policy = ScriptedPolicy([does["look"], "submit"])
+    attempt = rollout(policy, repair, sandbox, n=1).trajectories[0]
+    with pytest.raises(ValueError, match="turn 0: expected the recorded answer"):
+        any_succeeds(policy, attempt, other, sandbox)(1)
+    with pytest.raises(ValueError, match="num_rerolls: expected at least 1, got 0"):
+        any_succeeds(policy, attempt, repair, sandbox, num_rerolls=0)
+
+
 def test_the_first_error_of_a_team_is_looked_for_in_the_team(repair, sandbox):
     """The editor hears what the locator handed over, in the place of an answer to its own words."""
     does = moves(repair)
