@@ -15,7 +15,6 @@ from workbench.process_rewards import (
     any_succeeds,
     execution_labels,
     first_error,
-    label_errors,
     outcome_labels,
     value_labels,
 )
@@ -54,8 +53,6 @@ def test_values_before_turns_become_labels_of_either_side(by_hand, task):
     assert before.tolist() == [0.25, 0.5, 0.0]
     assert after.tolist() == [0.5, 0.0, 0.0]  # after the last turn: the reward
     assert hard.tolist() == [1.0, 0.0, 0.0]
-    (errors,) = label_errors(groups)[0]
-    assert errors.tolist() == [0.1, 0.1, 0.0]
 
 
 def test_a_value_that_is_missing_is_no_label(by_hand, task):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.credit.values import errors_before_turns, values_before_turns
+from workbench.credit.values import values_before_turns
 from workbench.environments import Environment
 from workbench.evaluation import SOLVED
 from workbench.grading import grade_many
@@ -70,19 +70,6 @@ def value_labels(
             numbers = [np.append(values[1:], ended) for values, ended in zip(numbers, row)]
         labels.append([np.where(np.isnan(v), v, v > 0) if hard else v for v in numbers])
     return labels
-
-
-def label_errors(groups: Sequence[Group], *, reads: Reads = "end") -> Labels:
-    """Standard errors of the soft `value_labels`: 0 after the last turn, where the label is known.
-
-    A share q of N re-rolls has sqrt(q(1 - q) / (N - 1)), whose square is right on average. A share
-    of 0 or 1 has the error 0 by this formula, which is too sure of itself: with 8 re-rolls a chance
-    of 0.1 is seen as 0 in 43 % of all cases.
-    """
-    errors = [errors_before_turns(group) for group in groups]
-    if reads == "before":
-        return errors
-    return [[np.append(numbers[1:], 0.0) for numbers in row] for row in errors]
 
 
 def execution_labels(
