@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.credit.values import values_before_turns
-from workbench.environments import Environment
+from workbench.environments import CHANGES, Environment
 from workbench.evaluation import SOLVED
 from workbench.grading import grade_many
 from workbench.process_rewards.fitting import Labels
@@ -117,8 +117,8 @@ def _workspaces(
     states = []
     for turn in trajectory.turns:
         before = environment.workspace_hash, dict(environment.files)
-        if turn.tool_call is not None and turn.tool_call.name in ("edit", "insert", "write"):
-            environment.step(turn.action.text)  # nothing else changes the workspace
+        if turn.tool_call is not None and turn.tool_call.name in CHANGES:
+            environment.step(turn.action.text)
         after = environment.workspace_hash, dict(environment.files)
         states.append(after if reads == "end" else before)
     return states
