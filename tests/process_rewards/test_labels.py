@@ -96,6 +96,8 @@ def test_execution_says_when_the_workspace_is_right(repair, sandbox):
         assert after.tolist() == [0.0, 1.0, 0.0, 0.0]
     (before,) = execution_labels([group], [repair], sandbox, reads="before")[0]
     assert before.tolist() == [0.0, 0.0, 1.0, 0.0]
+    with pytest.raises(ValueError, match="no task 'bugfix.* among the 0 given"):
+        execution_labels([group], [], sandbox)
 
 
 @pytest.mark.parametrize("wrong", range(16))

@@ -24,6 +24,7 @@ from workbench.process_rewards.fitting import Labels
 from workbench.process_rewards.places import Reads
 from workbench.records import UNSCORABLE, Group, Task, Trajectory, Verdict
 from workbench.rewards import RewardDesign, totals
+from workbench.rewards.design import task_of
 
 if TYPE_CHECKING:
     from workbench.sandbox import Sandbox
@@ -89,10 +90,12 @@ def execution_labels(
         suite: "hidden" or "visible_pristine".
     Returns:
         Labels; NaN where the verdict was our fault.
+    Raises:
+        ValueError: if a group's task is not among `tasks`.
     """
     by_id = {task.task_id: task for task in tasks}
     states = [
-        [_workspaces(t, by_id[g.task_id], sandbox, reads) for t in g.trajectories] for g in groups
+        [_workspaces(t, task_of(g, by_id), sandbox, reads) for t in g.trajectories] for g in groups
     ]
     asked = {
         (group.task_id, workspace): files
