@@ -91,7 +91,16 @@ def test_numbers_have_a_sign_and_the_decimals_they_need():
     assert [signed(x) for x in (0.5, -0.25, 0.0, -0.001, float("nan"))] == [
         "+0.50", "−0.25", "0.00", "0.00", "–",
     ]  # fmt: skip
-    assert signed(0.0123, 0.02) == "+0.012" and signed(-0.00031, 0.0005) == "−0.00031"
+    assert signed(0.0123, 0.02) == "+0.012" and signed(-0.00031, 0.002) == "−0.0003"
+
+
+@pytest.mark.parametrize("power", range(-12, 13))
+def test_numbers_of_any_scale_fit_a_cell_and_can_be_read_back(power):
+    for value in (1.0, -0.943, 0.5, 0.0):
+        said = signed(value * 10.0**power, 10.0**power)
+        assert len(said) <= 8
+        read = float(said.replace("−", "-"))
+        assert read == pytest.approx(value * 10.0**power, abs=0.06 * 10.0**power)
 
 
 def test_the_still_table_writes_every_number(group):

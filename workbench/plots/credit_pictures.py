@@ -102,7 +102,7 @@ def credit_table(
         for x, column in enumerate(columns):
             words = signed(float(column.credit[attempt][k]), column.scale)
             if column.errors is not None and column.errors[attempt][k] > 0:
-                words += f" ±{column.errors[attempt][k]:.2f}"
+                words += f" ±{signed(float(column.errors[attempt][k]), column.scale).lstrip('+')}"
             axes.text(x, y, words, ha="center", va="center", fontsize=8, color=style.INK)
     names = [f"{k + 1}{' ▸' if k == turn else ''} {_plain(turns[k].action.text)}" for k in rows]
     axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace", parse_math=False)
