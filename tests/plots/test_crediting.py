@@ -138,10 +138,10 @@ def test_values_over_turns_have_bars_of_95_per_cent_and_end_at_the_reward(group)
     assert [line.get_ydata()[-1] for line in (first.lines[-1], second.lines[-1])] == [1.0, 0.0]
 
 
-def test_a_message_is_no_formula_in_the_picture_of_values(group):
+def test_messages_and_sources_are_no_formulas_in_the_picture_of_values(group):
     garbled = replace(group.trajectories[1], turns=(turn("$\\frac$ x", 2), turn("submit", 2)))
     changed = replace(group, trajectories=(group.trajectories[0], garbled))
-    figure = plots.value_over_turns(changed)
+    figure = plots.value_over_turns(changed, {"$\\frac$": changed, "$x": changed})
     figure.savefig(io.BytesIO())  # what draws it complained about the formula
     assert figure.axes[1].get_xticklabels()[0].get_text() == "1 $\\frac$"
 

@@ -73,7 +73,7 @@ def value_over_turns(
         turns = group.trajectories[i].turns
         axes.plot(len(turns) + 1, earned[i], marker="*", ms=12, color=style.VERMILLION, ls="")
         axes.set_xticks(range(1, len(turns) + 2), [*_short(turns), "end"], rotation=60,
-                        ha="right", fontsize=7, parse_math=False)  # fmt: skip
+                        ha="right", fontsize=7)  # fmt: skip
         style.tidy(axes, title=f"attempt {i}", y="expected reward" if axes is panels[0] else "")
         axes.grid(axis="y", color=style.PALE)
     if len(sources) > 1:
@@ -105,9 +105,9 @@ def credit_table(
                 words += f" ±{signed(float(column.errors[attempt][k]), column.scale).lstrip('+')}"
             axes.text(x, y, words, ha="center", va="center", fontsize=8, color=style.INK)
     names = [f"{k + 1}{' ▸' if k == turn else ''} {_plain(turns[k].action.text)}" for k in rows]
-    axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace", parse_math=False)
+    axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace")
     heads = [_heading(column, max(8, 90 // len(columns))) for column in columns]
-    axes.set_xticks(range(len(columns)), heads, fontsize=8, parse_math=False)
+    axes.set_xticks(range(len(columns)), heads, fontsize=8)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     axes.spines[:].set_visible(False)
     _, ending = verdict_words(group.trajectories[attempt])
