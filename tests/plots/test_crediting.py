@@ -138,6 +138,17 @@ def test_values_over_turns_have_bars_of_95_per_cent_and_end_at_the_reward(group)
     assert [line.get_ydata()[-1] for line in (first.lines[-1], second.lines[-1])] == [1.0, 0.0]
 
 
+def test_a_value_that_all_rerolls_agree_on_has_a_bar_too(group):
+    """Wilson: 0 of 128 reaches up to z^2 / (n + z^2), 8 of 8 down to n / (n + z^2)."""
+    values = (TurnValue(0, -1, 0.0, 0.0, 128, "reroll"), TurnValue(0, 0, 1.0, 0.0, 8, "reroll"))
+    values += (TurnValue(0, 1, 1.0, 0.0, 0, "exact"), TurnValue(0, 2, 1.0, 0.0, 8, "reroll"))
+    figure = plots.value_over_turns(replace(group, turn_values=values), trajectories=[0])
+    _, _, (bars,) = figure.axes[0].containers[0].lines
+    z2 = 1.959964**2
+    expected = [(0.0, z2 / (128 + z2)), (8 / (8 + z2), 1.0), (1.0, 1.0)]
+    assert [tuple(s[:, 1]) for s in bars.get_segments()] == [pytest.approx(e) for e in expected]
+
+
 def test_messages_and_sources_are_no_formulas_in_the_picture_of_values(group):
     garbled = replace(group.trajectories[1], turns=(turn("$\\frac$ x", 2), turn("submit", 2)))
     changed = replace(group, trajectories=(group.trajectories[0], garbled))
