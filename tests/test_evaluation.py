@@ -42,7 +42,7 @@ def test_the_solve_rate_of_a_policy_that_knows_two_answers(sandbox, tasks):
 def test_what_else_is_counted(sandbox, tasks):
     script = ["xyz", "edit tests.py 2|pass", "edit tests.py 3|pass", "submit"]
     found = evaluate(ScriptedPolicy(script), tasks, sandbox, n=2)
-    assert found.num_edited_tests == 10 and found.mean_turns == 4.0
+    assert found.edited_tests_share == 1.0 and found.mean_turns == 4.0
     assert found.malformed_share == 0.25
     assert found.solve_rate.estimate == 0.0 and "bootstrap over 5 tasks" in found.solve_rate.method
     assert found.pass_at(2).estimate == 0.0

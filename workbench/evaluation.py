@@ -50,8 +50,8 @@ class Evaluation:
     """Share of the episodes that ended by handing in."""
     malformed_share: float
     """Share of the turns whose message was no command."""
-    num_edited_tests: int
-    """Episodes that left the tests changed."""
+    edited_tests_share: float
+    """Share of the episodes that left the tests changed."""
     mean_turns: float
     """Turns an episode."""
     num_dropped: int
@@ -89,7 +89,7 @@ class Evaluation:
             ("solved", f"{self.solve_rate.percent()}  95 %, {self.solve_rate.method}"),
             ("handed in", f"{100 * self.submit_share:.1f} %"),
             ("malformed turns", f"{100 * self.malformed_share:.1f} %"),
-            ("edited the tests", f"{self.num_edited_tests} of {self.num_episodes} episodes"),
+            ("edited the tests", f"{100 * self.edited_tests_share:.1f} %"),
             ("turns", f"{self.mean_turns:.1f} an episode"),
             ("not judged", f"{self.num_dropped} episodes"),
         )
@@ -151,24 +151,35 @@ def summarise(groups: Sequence[Group], tasks: Sequence[Task]) -> Evaluation:
         raise ValueError("groups: expected at least one, got none")
     solved = totals(SOLVED.score_groups(groups, tasks))  # (tasks, n), NaN = dropped
     num_scored = (~np.isnan(solved)).sum(axis=1)
-    episodes = [t for group in groups for t in group.trajectories]
-    turns = [turn for episode in episodes for turn in episode.turns]
+    first = groups[0].trajectories[0]
     return Evaluation(
         solve_rate=_interval(solved),
         results=tuple(
             TaskResult(group.task_id, int(np.nansum(row)), int(count))
             for group, row, count in zip(groups, solved, num_scored, strict=True)
         ),
-        submit_share=float(np.mean([e.stop_reason == "submitted" for e in episodes])),
-        malformed_share=float(np.mean([turn.parse_error is not None for turn in turns])),
-        num_edited_tests=sum(bool(e.evidence.tampered) for e in episodes),
-        mean_turns=len(turns) / len(episodes),
-        num_dropped=len(episodes) - int(num_scored.sum()),
-        greedy=episodes[0].sampler.temperature == 0.0,
-        seed=episodes[0].seed,
+        num_dropped=sum(len(group.trajectories) for group in groups) - int(num_scored.sum()),
+        greedy=first.sampler.temperature == 0.0,
+        seed=first.seed,
         policy_version=groups[0].policy_version,
         groups=tuple(groups),
+        **conduct(groups),
     )
+
+
+def conduct(groups: Sequence[Group]) -> dict[str, float]:
+    """What the groups' episodes did, whatever came of it: fields of `Evaluation` by their names.
+
+    They are `submit_share`, `malformed_share`, `edited_tests_share` and `mean_turns`.
+    """
+    episodes = [t for group in groups for t in group.trajectories]
+    turns = [turn for episode in episodes for turn in episode.turns]
+    return {
+        "submit_share": float(np.mean([e.stop_reason == "submitted" for e in episodes])),
+        "malformed_share": float(np.mean([turn.parse_error is not None for turn in turns])),
+        "edited_tests_share": float(np.mean([bool(e.evidence.tampered) for e in episodes])),
+        "mean_turns": len(turns) / len(episodes),
+    }
 
 
 def _interval(solved: np.ndarray) -> Interval:

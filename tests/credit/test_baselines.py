@@ -49,6 +49,12 @@ def test_what_is_left_out_enters_no_mean_and_stays_nan():
         assert np.allclose(np.delete(got, 1, axis=1), estimator(ONE_OF_FOUR))
 
 
+@pytest.mark.parametrize("of_rows", [group_advantages, leave_one_out, tied])
+def test_an_infinite_reward_is_refused(of_rows):
+    with pytest.raises(ValueError, match="expected finite numbers.*infinite"):
+        of_rows(np.array([[1.0, np.inf], [np.nan, 0.0]]))
+
+
 def test_a_row_with_one_or_no_judged_reward_teaches_nothing():
     rewards = np.array([[1.0, np.nan], [np.nan, np.nan], [1.0, 0.0]])
     for estimator in (group_advantages, leave_one_out):

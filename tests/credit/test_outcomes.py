@@ -160,6 +160,8 @@ def test_only_the_chosen_agents_learn_and_are_compared(by_hand, baseline):
     same(credit, [[NAN, 0.5], [NAN, NAN, -0.5]])
     with pytest.raises(ValueError, match=r"some of \['coder', 'planner'\], got \['critic'\]"):
         transitions(group, [1, 0], agents={"critic"})
+    with pytest.raises(ValueError, match="names such as {'coder'}, got the text 'coder'"):
+        transitions(group, [1, 0], agents="coder")
 
 
 @pytest.mark.parametrize("bad", [NAN, float("inf")])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from workbench.credit import score_changes, score_sums, turn_scores
+from workbench.credit import return_to_go, score_changes, turn_scores
 
 
 @pytest.fixture
@@ -67,11 +67,15 @@ def _changes(group, rewards):
 
 def _returns(group, rewards):
     """The first turn's credit alone: what the attempt as a whole is paid."""
-    return [c[:1] for c in score_sums(group, rewards)]
+    return [c[:1] for c in _paid_as_they_are(group, rewards)]
 
 
-def test_sums_pay_every_further_turn(scored):
-    first, second = score_sums(scored, [1.0, 0.0])
+def _paid_as_they_are(group, rewards):
+    return return_to_go(group, rewards, turn_rewards=turn_scores, scale="none")
+
+
+def test_scores_paid_as_they_are_pay_every_further_turn(scored):
+    first, second = _paid_as_they_are(scored, [1.0, 0.0])
     assert np.allclose(first, [2.6 - 0.5, 2.4 - 0.5, 1.9 - 0.5])
     assert np.allclose(second, [0.5 - 2.6, 0.1 - 2.6])
 

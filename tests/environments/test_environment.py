@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.environments import Environment
+from workbench.environments import ARGUMENTS, CHANGES, LOOKS, Environment
 from workbench.records import ToolCall, files_hash
 
 FIX = "edit lib.py 3|    return x * 2"
@@ -43,6 +43,18 @@ def test_an_episode_from_the_issue_to_a_solved_task(double, sandbox):
     assert verdict.status == "ok" and set(statuses(verdict, "hidden")) == {"passed"}
     assert evidence.files_touched == ("lib.py",) and evidence.tampered == ()
     assert "-    return x + 2\n+    return x * 2\n" in evidence.diff
+
+
+def test_tools_change_the_workspace_as_the_tables_say(double, write_double, sandbox):
+    assert {*LOOKS, *CHANGES, "submit"} == {*ARGUMENTS, "write"}
+    arguments = {"": "", "FILE": " lib.py", "WORD": " double", "FILE N|TEXT": " lib.py 1|pass"}
+    for name, wanted in ARGUMENTS.items():
+        environment = Environment(double, sandbox)
+        environment.step(name + arguments[wanted])
+        assert (environment.files != double.files) == (name in CHANGES), name
+    environment = Environment(write_double, sandbox)
+    call = environment.step("    return x * 2").tool_call
+    assert call.name == "write" and environment.files != write_double.files
 
 
 def test_run_shows_the_first_failure_only_and_where_an_exception_came_from(double, sandbox):

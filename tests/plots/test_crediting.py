@@ -91,7 +91,16 @@ def test_numbers_have_a_sign_and_the_decimals_they_need():
     assert [signed(x) for x in (0.5, -0.25, 0.0, -0.001, float("nan"))] == [
         "+0.50", "−0.25", "0.00", "0.00", "–",
     ]  # fmt: skip
-    assert signed(0.0123, 0.02) == "+0.012" and signed(-0.00031, 0.0005) == "−0.00031"
+    assert signed(0.0123, 0.02) == "+0.012" and signed(-0.00031, 0.002) == "−0.0003"
+
+
+@pytest.mark.parametrize("power", range(-12, 13))
+def test_numbers_of_any_scale_fit_a_cell_and_can_be_read_back(power):
+    for value in (1.0, -0.943, 0.5, 0.0):
+        said = signed(value * 10.0**power, 10.0**power)
+        assert len(said) <= 8
+        read = float(said.replace("−", "-"))
+        assert read == pytest.approx(value * 10.0**power, abs=0.06 * 10.0**power)
 
 
 def test_the_still_table_writes_every_number(group):
@@ -129,10 +138,21 @@ def test_values_over_turns_have_bars_of_95_per_cent_and_end_at_the_reward(group)
     assert [line.get_ydata()[-1] for line in (first.lines[-1], second.lines[-1])] == [1.0, 0.0]
 
 
-def test_a_message_is_no_formula_in_the_picture_of_values(group):
+def test_a_value_that_all_rerolls_agree_on_has_a_bar_too(group):
+    """Wilson: 0 of 128 reaches up to z^2 / (n + z^2), 8 of 8 down to n / (n + z^2)."""
+    values = (TurnValue(0, -1, 0.0, 0.0, 128, "reroll"), TurnValue(0, 0, 1.0, 0.0, 8, "reroll"))
+    values += (TurnValue(0, 1, 1.0, 0.0, 0, "exact"), TurnValue(0, 2, 1.0, 0.0, 8, "reroll"))
+    figure = plots.value_over_turns(replace(group, turn_values=values), trajectories=[0])
+    _, _, (bars,) = figure.axes[0].containers[0].lines
+    z2 = 1.959964**2
+    expected = [(0.0, z2 / (128 + z2)), (8 / (8 + z2), 1.0), (1.0, 1.0)]
+    assert [tuple(s[:, 1]) for s in bars.get_segments()] == [pytest.approx(e) for e in expected]
+
+
+def test_messages_and_sources_are_no_formulas_in_the_picture_of_values(group):
     garbled = replace(group.trajectories[1], turns=(turn("$\\frac$ x", 2), turn("submit", 2)))
     changed = replace(group, trajectories=(group.trajectories[0], garbled))
-    figure = plots.value_over_turns(changed)
+    figure = plots.value_over_turns(changed, {"$\\frac$": changed, "$x": changed})
     figure.savefig(io.BytesIO())  # what draws it complained about the formula
     assert figure.axes[1].get_xticklabels()[0].get_text() == "1 $\\frac$"
 

@@ -58,6 +58,7 @@ def test_honesty_draws_reward_truth_and_edits_of_each_run(run, cheating_run):
     truth, edits, reward = (line.get_ydata() for line in left.get_lines()[:3])
     assert reward[-1] == edits[-1] == 0.99 and truth[-1] < 0.01
     assert right.get_title("left") == "honest"
+    assert list(left.get_lines()[0].get_xdata()) == list(range(1, 31))
 
 
 def test_honesty_of_a_run_without_rl_says_what_is_missing(run):
@@ -77,8 +78,11 @@ def test_arms_are_compared_by_their_means_over_seeds_with_bands():
     here, there = figure.axes
     a, b = here.get_lines()
     assert list(a.get_ydata()) == pytest.approx([0.3] * 4)  # 8 iterations, 5 in an average
-    assert list(a.get_xdata()) == [3, 4, 5, 6] and list(b.get_ydata()) == pytest.approx([0.9] * 4)
-    assert len(there.get_lines()[0].get_ydata()) == 1 and here.get_title(loc="left") == "from here"
+    assert list(a.get_xdata()) == pytest.approx([3, 4, 5, 6])
+    assert list(b.get_ydata()) == pytest.approx([0.9] * 4)
+    (point,) = there.get_lines()
+    assert point.get_xydata().tolist() == [pytest.approx([2, 0.1])] and point.get_marker() == "o"
+    assert here.get_title(loc="left") == "from here"
 
 
 def test_a_panel_without_arms_is_refused():

@@ -38,7 +38,7 @@ def test_forks_have_random_numbers_of_their_own_and_the_seed_decides_all():
     def fork(seed):
         session = MenuPolicy(MENU.__getitem__).open(1, seed=seed)
         session.observe(0, "fix f")
-        return session.fork(0, 64), session.fork(0, 64), session
+        return session.take([0] * 64), session.take([0] * 64), session
 
     one, two, parent = fork(0)
     again, _, _ = fork(0)

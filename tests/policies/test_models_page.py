@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from transformers import Qwen2Config, Qwen3Config
 
-from workbench.policies import memory
+from workbench.diagnostics import gpu_memory
 from workbench.policies.opening import PINNED
+from workbench.policies.sizing import num_parameters
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text("utf-8")
 ROW = r"^\| (Qwen[\w.-]+) " + r"\| ([\d.]+) " * 4 + r"\| (\d+) KiB " + r"\| ([\d.]+) " * 2 + r"\|$"
@@ -41,11 +42,14 @@ def test_every_pinned_model_has_a_row():
 @pytest.mark.parametrize("name", SIZES)
 def test_the_row_of_a_model_is_its_configs(name):
     config = config_of(name)
-    needs = memory.memory_needs(config, rank=16, rows=1, context=16_384)
-    per_token = memory.cache_bytes_per_token(config)
-    count = memory.num_parameters(config)
-    gib = [needs.weights, 0.55 * count, needs.adapters]
-    expected = [f"{count / 1e9:.2f}", *(f"{b / memory.GIB:.1f}" for b in gib)]
-    expected += [f"{per_token / 1024:.0f}"]
-    expected += [f"{b / memory.GIB:.1f}" for b in (needs.cache, 131_072 * per_token)]
+    token, short, long = (
+        gpu_memory(config, sequences=1, context=context) for context in (1, 16_384, 131_072)
+    )
+    needs = [short.weights, gpu_memory(config, dtype="nf4").weights, short.trained]
+    expected = [f"{num_parameters(config) / 1e9:.2f}", *map(gib, needs)]
+    expected += [f"{token.kv_cache / 1024:.0f}", gib(short.kv_cache), gib(long.kv_cache)]
     assert list(ROWS[name]) == expected
+
+
+def gib(num_bytes):
+    return f"{num_bytes / 2**30:.1f}"

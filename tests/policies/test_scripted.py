@@ -37,7 +37,7 @@ def test_forks_go_their_own_way():
     session = ScriptedPolicy(lambda seen: " ".join(seen)).open(1)
     session.observe(0, "a")
     session.act([0])
-    fork = session.fork(0, 2)
+    fork = session.take([0, 0])
     fork.observe(1, "b")
     session.observe(0, "c")
     assert fork.act([1])[0].text == "a b"

@@ -15,7 +15,6 @@ from workbench.process_rewards import (
     any_succeeds,
     execution_labels,
     first_error,
-    label_errors,
     outcome_labels,
     value_labels,
 )
@@ -54,8 +53,6 @@ def test_values_before_turns_become_labels_of_either_side(by_hand, task):
     assert before.tolist() == [0.25, 0.5, 0.0]
     assert after.tolist() == [0.5, 0.0, 0.0]  # after the last turn: the reward
     assert hard.tolist() == [1.0, 0.0, 0.0]
-    (errors,) = label_errors(groups)[0]
-    assert errors.tolist() == [0.1, 0.1, 0.0]
 
 
 def test_a_value_that_is_missing_is_no_label(by_hand, task):
@@ -99,6 +96,8 @@ def test_execution_says_when_the_workspace_is_right(repair, sandbox):
         assert after.tolist() == [0.0, 1.0, 0.0, 0.0]
     (before,) = execution_labels([group], [repair], sandbox, reads="before")[0]
     assert before.tolist() == [0.0, 0.0, 1.0, 0.0]
+    with pytest.raises(ValueError, match="no task 'bugfix.* among the 0 given"):
+        execution_labels([group], [], sandbox)
 
 
 @pytest.mark.parametrize("wrong", range(16))
@@ -138,6 +137,17 @@ def test_rests_that_nobody_could_judge_are_no_failures(repair, sandbox):
     ask = any_succeeds(policy, attempt, repair, sandbox, num_rerolls=2, reward=unjudged)
     with pytest.raises(RuntimeError, match="a verdict on the rests after 1 turns, got none"):
         ask(1)
+
+
+def test_an_attempt_that_does_not_replay_and_no_rerolls_at_all_are_refused(repair, sandbox):
+    other = load_tasks("bugfix", split="train", count=2)[1]
+    does = moves(repair)
+    policy = ScriptedPolicy([does["look"], "submit"])
+    attempt = rollout(policy, repair, sandbox, n=1).trajectories[0]
+    with pytest.raises(ValueError, match="turn 0: expected the recorded answer"):
+        any_succeeds(policy, attempt, other, sandbox)(1)
+    with pytest.raises(ValueError, match="num_rerolls: expected at least 1, got 0"):
+        any_succeeds(policy, attempt, repair, sandbox, num_rerolls=0)
 
 
 def test_the_first_error_of_a_team_is_looked_for_in_the_team(repair, sandbox):

@@ -92,7 +92,7 @@ def test_rows_may_rest_and_come_in_any_order(tiny):
 def test_a_fork_continues_as_if_its_prefix_had_been_played_again(policy):
     session = policy.open(3, sampler=GREEDY)
     played = play(session, num_turns=2)
-    fork = session.fork(1, 4)
+    fork = session.take([1] * 4)
     for i in range(4):
         fork.observe(i, "what now")
     forked = fork.act(range(4))
@@ -110,7 +110,7 @@ def test_rows_of_a_fork_draw_different_random_numbers_and_leave_the_parents_alon
     undisturbed = play(tiny.open(3, seed=2, sampler=SHORT))
     session = tiny.open(3, seed=2, sampler=SHORT)
     first = play(session, num_turns=1)
-    fork, again = session.fork(0, 8), session.fork(0, 8)
+    fork, again = session.take([0] * 8), session.take([0] * 8)
     for i in range(8):
         fork.observe(i, "x")
         again.observe(i, "x")

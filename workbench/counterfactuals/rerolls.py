@@ -274,15 +274,23 @@ def _recall_turn(
     turns = {row: attempts[row].trajectory.turns[depth] for row in going_on}
     session.recall(going_on, [turns[row].action for row in going_on])
     for row in going_on:
-        turn = turns[row]
-        said = attempts[row].environment.step(
-            turn.action.text, too_long=turn.action.finish == "length"
+        environment = attempts[row].environment
+        answer = answer_again(
+            environment, turns[row], f"trajectory {attempts[row].index}, turn {depth}"
         )
-        if said.done or said.observation != turn.observation:
-            raise ValueError(
-                f"trajectory {attempts[row].index}, turn {depth}: expected the recorded answer "
-                f"{turn.observation!r:.80}, got {said.observation!r:.80}"
-                f"{f' and the end ({said.stop_reason})' if said.done else ''}; give the task and "
-                "the max_turns the group was sampled with"
-            )
-        tell(session, row, attempts[row].environment, said.observation)
+        tell(session, row, environment, answer)
+
+
+def answer_again(environment: Environment, turn: Turn, place: str) -> str:
+    """What the environment answers to a turn that is not its episode's last: what is recorded.
+
+    Raises ValueError, which names `place`, if it answers otherwise or the episode ends there.
+    """
+    said = environment.step(turn.action.text, too_long=turn.action.finish == "length")
+    if said.done or said.observation != turn.observation:
+        raise ValueError(
+            f"{place}: expected the recorded answer {turn.observation!r:.80}, got "
+            f"{said.observation!r:.80}{f' and the end ({said.stop_reason})' if said.done else ''}; "
+            "give the task and the max_turns it was sampled with"
+        )
+    return said.observation

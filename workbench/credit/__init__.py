@@ -23,7 +23,7 @@ from workbench.credit.calls import Call, calls_of
 from workbench.credit.measuring import Agreement, agreement, rank_of_turn
 from workbench.credit.outcomes import broadcast, return_to_go, transitions
 from workbench.credit.returns import discounted_returns, generalised_advantages
-from workbench.credit.scores import score_changes, score_sums, turn_scores
+from workbench.credit.scores import score_changes, turn_scores
 from workbench.credit.subsets import deletion, draw_orders, shapley, shapley_values
 from workbench.credit.turns import over_spread, per_token, tool_status_rewards
 from workbench.credit.values import (
@@ -63,7 +63,6 @@ __all__ = [
     "return_to_go",
     "rudder",
     "score_changes",
-    "score_sums",
     "seen_passing",
     "shapley",
     "shapley_values",

@@ -12,6 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.credit.turns import expect_finite
+
 
 def group_advantages(
     rewards: np.ndarray,
@@ -31,8 +33,8 @@ def group_advantages(
         (B, G) array. A row whose rewards are all equal comes back as zeros: it teaches nothing.
         NaN stays NaN.
     Raises:
-        ValueError: if rewards are not (B, G), G < 2 (one sample has no group) or scale is
-            unknown.
+        ValueError: if rewards are not (B, G), G < 2 (one sample has no group), one of them is
+            infinite or scale is unknown.
     Source: Shao et al. 2024 (GRPO), outcome supervision; "none" follows Liu et al. 2025
         (Dr. GRPO).
 
@@ -130,4 +132,5 @@ def _groups(rewards: np.ndarray) -> np.ndarray:
             f"rewards: expected (B, G) with G >= 2, got shape {rewards.shape}; one sample has no "
             "group, so sample each task at least twice"
         )
+    expect_finite(rewards)
     return rewards

@@ -171,6 +171,8 @@ def _against_trajectories(
 
 
 def _only(group: Group, worth: Sequence[np.ndarray], agents: Collection[str]) -> list[np.ndarray]:
+    if isinstance(agents, str):
+        raise ValueError(f"agents: expected names such as {{{agents!r}}}, got the text {agents!r}")
     speakers = [[turn.agent for turn in t.turns] for t in group.trajectories]
     present = sorted({name for names in speakers for name in names})
     if not set(present) & set(agents):

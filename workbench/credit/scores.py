@@ -1,9 +1,10 @@
-"""Credit from process scores: paid for what they change, or for what they are.
+"""Credit from process scores: a turn is paid for what it changes in them.
 
 Stage: credit. A group whose attempts a model of turns has scored, and rewards, in; a number a turn
-out. The scores lie in the evidence, so nothing is computed here but sums and differences. The two
-schemes differ in whether a further turn can be a gain in itself: differences cancel out along an
-attempt, sums do not.
+out. The scores lie in the evidence, so nothing is computed here but differences. They cancel out
+along an attempt, so a further turn is no gain in itself. Scores that are paid as they are
+(`turn_rewards=turn_scores` of another scheme) do not: every further turn pays, and a policy learns
+not to finish.
 Left out: the model (`process_rewards`).
 """
 
@@ -14,7 +15,6 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.credit.outcomes import return_to_go
 from workbench.credit.turns import checked_rewards
 from workbench.credit.values import turn_gae
 from workbench.records import Group, Trajectory
@@ -69,23 +69,6 @@ def score_changes(
     starts = _mean_of_others(np.where(np.isnan(rewards), np.nan, [s[0] for s in scores]))
     before = [np.append(start, s[:-1]) for start, s in zip(starts, scores)]
     return turn_gae(group, rewards, values=before, lam=lam, scale=scale, ddof=ddof, eps=eps)
-
-
-def score_sums(
-    group: Group,
-    rewards: Sequence[float] | np.ndarray,
-    *,
-    scale: Literal["std", "none"] = "none",
-    ddof: int = 1,
-    eps: float = 1e-4,
-) -> list[np.ndarray]:
-    """Each turn paid its score as it is, and at the end the reward: what not to do.
-
-    Scores are positive, so every further turn pays, and the policy learns not to finish. Otherwise
-    as `return_to_go`, compared with the other attempts; options and errors are its.
-    """
-    options = dict(scale=scale, ddof=ddof, eps=eps)
-    return return_to_go(group, rewards, turn_rewards=turn_scores, **options)
 
 
 def _mean_of_others(numbers: np.ndarray) -> np.ndarray:

@@ -39,12 +39,17 @@ def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.n
             f"{rewards.shape}; one scheme call is for one group, and a row that was filled up to "
             f"the size of larger groups (as totals does) is cut first: row[:{len(num_turns)}]"
         )
+    expect_finite(rewards)
+    return rewards
+
+
+def expect_finite(rewards: np.ndarray) -> None:
+    """Raises ValueError if one of the rewards is infinite; NaN may be among them."""
     if np.isinf(rewards).any():
         raise ValueError(
             f"rewards: expected finite numbers, NaN for what could not be judged, got "
-            f"{rewards.tolist()}; no mean is the baseline of an infinite one"
+            f"{rewards.tolist()!s:.200}; no mean is the baseline of an infinite one"
         )
-    return rewards
 
 
 def expect_a_number_a_turn(group: Group, credit: Sequence[np.ndarray]) -> None:

@@ -122,7 +122,7 @@ def truth(evaluation: Evaluation, tasks) -> dict[str, Any]:
     reported = totals(NAIVE.score_groups(evaluation.groups, tasks))
     return {
         "reported": float(np.nanmean(reported)),
-        "edited_tests": evaluation.num_edited_tests / evaluation.num_episodes,
+        "edited_tests": evaluation.edited_tests_share,
         "solved": vars(evaluation.solve_rate),
         "num_tasks": len(evaluation.results),
         "policy_version": evaluation.policy_version,

@@ -30,7 +30,7 @@ class Measured:
                 "num_tasks": len(evaluation.results),
                 "submit_share": evaluation.submit_share,
                 "malformed_share": evaluation.malformed_share,
-                "num_edited_tests": evaluation.num_edited_tests,
+                "edited_tests_share": evaluation.edited_tests_share,
                 "mean_turns": evaluation.mean_turns,
             }
         return found

@@ -4,7 +4,7 @@ Stage: beside the loop. A configuration of transformers' (Llama, Qwen2, Qwen3 an
 feed-forward, grouped keys and values) goes in; bytes come out, part by part. Formulas, with h
 hidden, L layers, H heads, K heads of keys and values, D head size, I intermediate, V vocabulary:
 
-    parameters    V h (twice if the head is not tied) + L (2 h H D + 2 h K D + 3 h I + 2 h) + h
+    parameters    counted from the model's own modules, made without their numbers
     LoRA, rank r  L r (2 (h + H D) + 2 (h + K D) + 3 (h + I)), all linear layers
     trained state bytes a parameter: 4 weight (peft keeps LoRA's in float32) + 4 gradient + 8 Adam
     KV cache      2 L K D bytes-a-number a token, of every sequence that is sampled at a time
@@ -16,13 +16,16 @@ hidden, L layers, H heads, K heads of keys and values, D head size, I intermedia
 
 What a framework keeps for itself (CUDA context 0.5 to 1 GiB, fragmentation, vLLM's own reserve) is
 not in it: plan for a fifth more.
-Left out: experts (MoE), several GPUs, quantised optimisers, biases.
+Left out: experts (MoE), several GPUs, quantised optimisers, the merged copy of the weights that our
+own sampler makes for a session.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+from workbench.policies.sizing import num_parameters
 
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "int8": 1.0, "nf4": 0.5 + 4 / 64}
 """Bytes a number. nf4: half a byte and a float32 scale for each 64 (QLoRA without double
@@ -70,7 +73,7 @@ def gpu_memory(
     """Memory for sampling and updating a model on one GPU.
 
     Args:
-        config: `AutoConfig.from_pretrained(...)`, or an object with the same fields.
+        config: `AutoConfig.from_pretrained(...)`, or one of transformers' made by hand.
         lora_rank: of adapters on all linear layers; None = all weights are trained, in float32.
         dtype: of the frozen weights, a key of BYTES.
         compute_dtype: of activations and of the cache.
@@ -107,15 +110,6 @@ def head_size(config: Any) -> int:
     """D: given, or the hidden size divided among the heads."""
     given = getattr(config, "head_dim", None)
     return given or config.hidden_size // config.num_attention_heads
-
-
-def num_parameters(config: Any) -> int:
-    """Weights of the model; Qwen3's norms of queries and keys (2 D a layer) are not counted."""
-    h, d = config.hidden_size, head_size(config)
-    queries, keys = config.num_attention_heads * d, config.num_key_value_heads * d
-    layer = 2 * h * queries + 2 * h * keys + 3 * h * config.intermediate_size + 2 * h
-    embeddings = config.vocab_size * h * (1 if config.tie_word_embeddings else 2)
-    return embeddings + config.num_hidden_layers * layer + h
 
 
 def num_lora_parameters(config: Any, rank: int) -> int:

@@ -21,6 +21,10 @@ ARGUMENTS = {
     "submit": "",
 }
 """Every tool and the argument it takes, in the words of its error message."""
+LOOKS = ("ls", "cat", "grep", "run")
+"""Tools that answer and change nothing."""
+CHANGES = ("edit", "insert", "write")
+"""Tools that change the workspace; `write` is the answer of a task of one turn."""
 
 MAX_ECHO = 24
 """An error message quotes at most this many characters of what it got."""

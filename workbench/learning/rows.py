@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from workbench.counterfactuals import Cost
+from workbench.evaluation import Evaluation, conduct
 from workbench.learning.update import UpdateStats
 from workbench.records import Group
 
 if TYPE_CHECKING:
-    from workbench.evaluation import Evaluation
     from workbench.sandbox import Sandbox
 
 
@@ -155,7 +155,7 @@ def evaluation_row(stage: str, iteration: int, evaluation: Evaluation, wall_s: f
         "num_dropped": evaluation.num_dropped,
         "submit_share": evaluation.submit_share,
         "malformed_share": evaluation.malformed_share,
-        "edited_tests_share": evaluation.num_edited_tests / evaluation.num_episodes,
+        "edited_tests_share": evaluation.edited_tests_share,
         "mean_turns": evaluation.mean_turns,
         "policy_version": evaluation.policy_version,
         "seconds": {"wall": wall_s},
@@ -167,7 +167,6 @@ def rollout_stats(
 ) -> RolloutStats:
     """Statistics of a batch of rollouts; `rewards` and `solved` are (B, G), nan = not judged."""
     trajectories = [t for group in groups for t in group.trajectories]
-    turns = [turn for t in trajectories for turn in t.turns]
     judged = rewards[~np.isnan(rewards)]
     return RolloutStats(
         num_groups=len(groups),
@@ -176,12 +175,9 @@ def rollout_stats(
         reward_mean=float(judged.mean()) if len(judged) else float("nan"),
         solved_share=float(np.nanmean(solved)) if not np.isnan(solved).all() else float("nan"),
         num_tied=num_tied,
-        malformed_share=float(np.mean([turn.parse_error is not None for turn in turns])),
-        submit_share=float(np.mean([t.stop_reason == "submitted" for t in trajectories])),
-        edited_tests_share=float(np.mean([bool(t.evidence.tampered) for t in trajectories])),
-        mean_turns=len(turns) / len(trajectories),
         num_tokens=sum(t.num_tokens for t in trajectories),
         num_sampled_tokens=sum(t.num_action_tokens for t in trajectories),
+        **conduct(groups),
     )
 
 

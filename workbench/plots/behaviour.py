@@ -181,7 +181,7 @@ def _drawn(columns: Sequence[list[tuple[str, dict]]]) -> Figure:
         axes.set_axis_off()
         axes.set(xlim=(0, 1), ylim=(num_lines, -0.2))
         for row, (text, look) in enumerate(column):
-            axes.text(0, row, text, va="top", fontfamily="monospace", parse_math=False, **look)
+            axes.text(0, row, text, va="top", fontfamily="monospace", **look)
     return figure
 
 

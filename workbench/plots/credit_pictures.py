@@ -14,12 +14,13 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from workbench.credit.turns import checked_rewards
-from workbench.credit.values import errors_before_turns, values_before_turns
+from workbench.credit.values import values_before_turns
 from workbench.plots import style
 from workbench.plots.behaviour import printable, verdict_words
 from workbench.plots.crediting import CreditColumn, signed, solved_rewards
 from workbench.plots.packing import KINDS, PackedRow
-from workbench.records import Group
+from workbench.records import Group, TurnValue
+from workbench.stats import wilson
 
 DIVERGING = LinearSegmentedColormap.from_list("credit", [style.VERMILLION, "#FFFFFF", style.BLUE])
 """Minus, zero, plus."""
@@ -46,6 +47,8 @@ def value_over_turns(
 ) -> Figure:
     """What is to be expected before each turn, attempt by attempt, with 95 % intervals.
 
+    Where all re-rolls earned 0, or all 1, they have no spread: the interval is Wilson's of a share.
+
     Args:
         group: whose attempts.
         sources: name -> the values, such as {"exact": group, "re-rolls": other, "critic": arrays};
@@ -64,16 +67,16 @@ def value_over_turns(
             f"trajectories: expected some of 0 to {len(group.trajectories) - 1}, got {list(shown)}"
         )
     earned = solved_rewards(group) if rewards is None else checked_rewards(group, rewards)
-    known = {name: _values_and_errors(group, name, values) for name, values in sources.items()}
+    known = {name: _values_and_bars(group, name, values) for name, values in sources.items()}
     figure = style.new_figure(2.9)
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
     for axes, i in zip(panels, shown):
-        for look, (name, (values, errors)) in zip(LOOKS, known.items()):
-            _draw_values(axes, values[i], errors[i], name, look)
+        for look, (name, (values, bars)) in zip(LOOKS, known.items()):
+            _draw_values(axes, values[i], bars[i], name, look)
         turns = group.trajectories[i].turns
         axes.plot(len(turns) + 1, earned[i], marker="*", ms=12, color=style.VERMILLION, ls="")
         axes.set_xticks(range(1, len(turns) + 2), [*_short(turns), "end"], rotation=60,
-                        ha="right", fontsize=7, parse_math=False)  # fmt: skip
+                        ha="right", fontsize=7)  # fmt: skip
         style.tidy(axes, title=f"attempt {i}", y="expected reward" if axes is panels[0] else "")
         axes.grid(axis="y", color=style.PALE)
     if len(sources) > 1:
@@ -102,12 +105,12 @@ def credit_table(
         for x, column in enumerate(columns):
             words = signed(float(column.credit[attempt][k]), column.scale)
             if column.errors is not None and column.errors[attempt][k] > 0:
-                words += f" ±{column.errors[attempt][k]:.2f}"
+                words += f" ±{signed(float(column.errors[attempt][k]), column.scale).lstrip('+')}"
             axes.text(x, y, words, ha="center", va="center", fontsize=8, color=style.INK)
     names = [f"{k + 1}{' ▸' if k == turn else ''} {_plain(turns[k].action.text)}" for k in rows]
-    axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace", parse_math=False)
+    axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace")
     heads = [_heading(column, max(8, 90 // len(columns))) for column in columns]
-    axes.set_xticks(range(len(columns)), heads, fontsize=8, parse_math=False)
+    axes.set_xticks(range(len(columns)), heads, fontsize=8)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     axes.spines[:].set_visible(False)
     _, ending = verdict_words(group.trajectories[attempt])
@@ -151,28 +154,38 @@ def _band(axes, y: int, at: np.ndarray, **look) -> None:
         axes.broken_barh(spans, (y - 0.35, 0.7), **look)
 
 
-def _values_and_errors(
+def _values_and_bars(
     group: Group, name: str, values: Values
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """(values, standard errors) before each turn, (K,) an attempt; the error of arrays is 0."""
+    """Before each turn (K,) values and (2, K) lengths of their bars, an attempt; arrays have 0."""
     shapes = [(len(t.turns),) for t in group.trajectories]
-    if isinstance(values, Group):
-        found, errors = values_before_turns(values), errors_before_turns(values)
-    else:
-        found = [np.asarray(v, dtype=float) for v in values]
-        errors = [np.zeros_like(v) for v in found]
+    is_group = isinstance(values, Group)
+    found = values_before_turns(values) if is_group else [np.asarray(v, float) for v in values]
+    bars = [np.zeros((2, *v.shape)) for v in found]
+    for value in values.turn_values if is_group else ():
+        of_attempt, k = bars[value.trajectory_index], value.turn_index + 1
+        if k < of_attempt.shape[1]:  # after the last turn the reward is known
+            of_attempt[:, k] = _below_and_above(value)
     if [v.shape for v in found] != shapes:
         raise ValueError(
             f"values of {name!r}: expected a number before each turn, shapes {shapes}, got "
             f"{[v.shape for v in found]}"
         )
-    return found, errors
+    return found, bars
 
 
-def _draw_values(axes, values: np.ndarray, errors: np.ndarray, name: str, look) -> None:
+def _below_and_above(value: TurnValue) -> tuple[float, float]:
+    """How far the 95 % interval of a value goes to either side of it."""
+    if value.num_rerolls and value.standard_error == 0.0 and value.estimate in (0.0, 1.0):
+        share = wilson(round(value.estimate * value.num_rerolls), value.num_rerolls)
+        return share.estimate - share.low, share.high - share.estimate
+    return 1.96 * value.standard_error, 1.96 * value.standard_error
+
+
+def _draw_values(axes, values: np.ndarray, bars: np.ndarray, name: str, look) -> None:
     colour, line, marker = look
     x = np.arange(1, len(values) + 1)
-    axes.errorbar(x, values, 1.96 * errors, color=colour, ls=line, marker=marker, ms=4,
+    axes.errorbar(x, values, bars, color=colour, ls=line, marker=marker, ms=4,
                   capsize=3, lw=1.2, label=name)  # fmt: skip
 
 

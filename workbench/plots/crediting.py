@@ -119,18 +119,21 @@ def num_alike(a: Trajectory, b: Trajectory) -> int:
 
 
 def signed(value: float, scale: float = 1.0) -> str:
-    """A number with its sign, with as many decimals as its scale needs.
+    """A number with its sign, with as many decimals as its scale needs; it fits a table's cell.
 
     >>> signed(0.4312), signed(-0.00042, 0.001), signed(-1e-9), signed(float("nan"))
     ('+0.43', '−0.0004', '0.00', '–')
+    >>> signed(-943.36, 1000.0), signed(12345.6, 2e4), signed(-0.000042, 1e-4)
+    ('−943', '+1.2e4', '−4.2e−5')
     """
     if np.isnan(value):
         return "–"
-    decimals = 2 if not 0 < scale < 0.1 else min(int(np.ceil(1 - np.log10(scale))), 6)
-    text = f"{value:.{decimals}f}"
-    if float(text) == 0.0:
-        return text.lstrip("-")
-    return f"+{text}" if value > 0 else f"−{text[1:]}"
+    if value and not 1e-3 <= scale < 1e4:
+        text = f"{value:+.1e}".replace("e+", "e").replace("e0", "e").replace("e-0", "e-")
+    else:
+        decimals = 0 if scale >= 1000 else 2 if scale >= 0.1 else 3 if scale >= 0.01 else 4
+        text = f"{value:+.{decimals}f}"
+    return (text if float(text) else text[1:]).replace("-", "−")
 
 
 def _true_credit(group: Group, truth, rewards) -> tuple[Credit, tuple[np.ndarray, ...] | None]:

@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.plots import style
+from workbench.plots.averages import draw_seeds, moving_average
 from workbench.stats import Interval, mean_interval
 
 NAMES = {"rft": "RFT", "rl": "RL"}
@@ -128,15 +129,8 @@ def compared_curves(
             raise ValueError(f"{title}: expected 1 to {len(ARM_LOOKS)} arms, got {list(arms)}")
         top = 0.0
         for (colour, line), (name, seeds) in zip(ARM_LOOKS, arms.items(), strict=False):
-            shares = np.array(seeds, dtype=float)
-            width = min(SPREAD, shares.shape[1])
-            smooth = np.array([np.convolve(s, np.ones(width) / width, "valid") for s in shares])
-            rates = [mean_interval(column) for column in smooth.T]
-            xs = np.arange(len(rates)) + (width + 1) / 2
-            axes.plot(xs, [r.estimate for r in rates], line, color=colour, lw=2, label=name)
-            low, high = ([getattr(r, end) for r in rates] for end in ("low", "high"))
-            axes.fill_between(xs, np.clip(low, 0, 1), np.clip(high, 0, 1), color=colour, alpha=0.12)
-            top = max(top, float(np.nanmax([*high, *(r.estimate for r in rates)])))
+            drawn = draw_seeds(axes, seeds, SPREAD, colour=colour, line=line, label=name)
+            top = max(top, drawn)
         style.tidy(axes, title=title, x="RL iteration", y=y if axes is axes_of[0] else "")
         style.percent(axes, min(1.05, 1.15 * top) or 1.05)
     figure.legend(*axes_of[0].get_legend_handles_labels(), loc="outside lower center",
@@ -168,9 +162,7 @@ def _draw_batches(axes, curve: Curve, *, alone: bool, first: bool) -> None:
         xs, ys = np.array([b for b in curve.batches if start < b[0] < end] or [(0, 0)]).T
         if alone:
             axes.plot(xs, ys, color=style.SKY, alpha=0.35, lw=1, marker=".", ms=4)
-        width = min(SPREAD, len(ys))
-        smooth = np.convolve(ys, np.ones(width) / width, "valid")
-        middle = np.convolve(xs, np.ones(width) / width, "valid")
+        middle, smooth = (moving_average(numbers, SPREAD) for numbers in (xs, ys))
         style_of = {"color": style.SKY, "lw": 2 if alone else 1, "alpha": 1 if alone else 0.7}
         axes.plot(middle, smooth, **style_of, label=label)
         label = None

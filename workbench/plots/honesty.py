@@ -35,7 +35,7 @@ def honesty_curve(runs: Mapping[str, HasMetrics]) -> Figure:
         rows = [r for r in run.metrics if r["kind"] == "iteration" and r["stage"] == "rl"]
         if not rows:
             raise ValueError(f"run {title!r}: expected RL iterations, found none in its metrics")
-        xs = [row["iteration"] for row in rows]
+        xs = [row["iteration"] + 1 for row in rows]
         for column, (words, colour, line) in LINES.items():
             ys = [float("nan") if row[column] is None else row[column] for row in rows]
             axes.plot(xs, ys, line, color=colour, lw=2, label=words)

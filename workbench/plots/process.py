@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.plots import style
-from workbench.stats import mean_interval
+from workbench.plots.averages import draw_seeds
 
 LOOKS = (
     (style.BLUE, "-", "o"),
@@ -27,6 +26,8 @@ LOOKS = (
 """(colour, line, marker) of the first, second, ... line."""
 PER_ROW = 4
 """Panels side by side."""
+PAID_SPREAD = 3
+"""Iterations in the moving average of what was paid and solved: such runs are short."""
 
 
 class HasBin(Protocol):
@@ -109,7 +110,7 @@ def paid_and_true(panels: Mapping[str, Mapping[str, Sequence[Sequence[float]]]])
              "paid": ("reward it was paid", style.ORANGE, "--")}  # fmt: skip
     for axes, (title, lines) in zip(grid.flat, panels.items(), strict=False):
         for what, (words, colour, line) in looks.items():
-            _draw_seeds(axes, np.array(lines[what], dtype=float), words, colour, line)
+            draw_seeds(axes, lines[what], PAID_SPREAD, colour=colour, line=line, label=words)
         style.tidy(axes, title=title)
         axes.title.set_fontsize(9)
         style.percent(axes, 1.03)
@@ -119,18 +120,6 @@ def paid_and_true(panels: Mapping[str, Mapping[str, Sequence[Sequence[float]]]])
     figure.legend(*grid.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=2,
                   frameon=False)  # fmt: skip
     return figure
-
-
-def _draw_seeds(axes, values: np.ndarray, words: str, colour: str, line: str) -> None:
-    width = min(3, values.shape[1])
-    smooth = np.array([np.convolve(v, np.ones(width) / width, "valid") for v in values])
-    xs = np.arange(smooth.shape[1]) + (width - 1) / 2
-    means = [mean_interval(column) for column in smooth.T]
-    dot = "o" if len(xs) == 1 else None  # a line of one point would not be seen
-    axes.plot(xs, [m.estimate for m in means], line, marker=dot, color=colour, lw=2, label=words)
-    if len(values) > 1:
-        low, high = ([getattr(m, end) for m in means] for end in ("low", "high"))
-        axes.fill_between(xs, low, high, color=colour, alpha=0.15, lw=0)
 
 
 def _fits(lines: Mapping) -> None:

@@ -11,6 +11,7 @@ import io
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
 VERMILLION, PURPLE, INK, PALE = "#D55E00", "#CC79A7", "#333333", "#E8E8E8"
@@ -22,7 +23,16 @@ DPI = 110
 
 
 class Picture(Figure):
-    """A figure that a notebook shows as it is, without pyplot or %matplotlib."""
+    """A figure that a notebook shows as it is, without pyplot or %matplotlib.
+
+    All text is drawn as it is written: a `$` in a name or in what an agent said begins no formula.
+    """
+
+    def draw(self, renderer) -> None:
+        """Draw the figure; matplotlib's legends and titles would parse formulas."""
+        for text in self.findobj(Text):
+            text.set_parse_math(False)
+        super().draw(renderer)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()

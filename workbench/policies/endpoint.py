@@ -152,10 +152,6 @@ class EndpointSession:
         for i, action in zip(live, actions, strict=True):
             self._said(i, action)
 
-    def fork(self, i: int, k: int) -> EndpointSession:
-        """`k` conversations that continue row `i`."""
-        return self.take([i] * k)
-
     def take(self, rows: Sequence[int]) -> EndpointSession:
         """A session whose row j continues `rows[j]`."""
         self._num_forks += 1

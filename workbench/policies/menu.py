@@ -78,10 +78,6 @@ class MenuSession:
         for i, action in zip(live, actions, strict=True):
             self._lengths[i] += len(action.new_ids) + len(action.ids)
 
-    def fork(self, i: int, k: int) -> MenuSession:
-        """`k` rows that have heard what row `i` has heard, with random numbers of their own."""
-        return self.take([i] * k)
-
     def take(self, rows: Sequence[int]) -> MenuSession:
         """A session whose row j continues `rows[j]`, with random numbers of its own."""
         heard, lengths = ([of[i] for i in rows] for of in (self._heard, self._lengths))

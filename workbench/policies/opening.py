@@ -1,7 +1,7 @@
 """Opening a policy: where the model is, in which numbers, on which device, with which adapters.
 
 Stage: policy. A name, a folder or a Hub id goes in, a `CausalLMPolicy` comes out. What a model
-needs of a machine's memory: `workbench.policies.memory` and docs/models.md.
+needs of a GPU's memory: `workbench.diagnostics.gpu_memory` and docs/models.md.
 Left out: downloading (transformers does it, where there is a network), several devices.
 """
 
@@ -19,7 +19,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTra
 
 from workbench.policies.causal_lm import CausalLMPolicy, no_progress_bar
 from workbench.policies.chat import ChatFormat
-from workbench.policies.memory import choose_device, choose_dtype, num_parameters, with_positions
+from workbench.policies.sizing import choose_device, choose_dtype, num_parameters, with_positions
 from workbench.policies.transcript import with_template
 
 SHIPPED = Path(__file__).parents[2] / "data" / "policies"

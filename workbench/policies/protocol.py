@@ -24,9 +24,6 @@ class Session(Protocol):
     def recall(self, live: Sequence[int], actions: Sequence[Action]) -> None:
         """Go on as if each row in `live` had just chosen its recorded action."""
 
-    def fork(self, i: int, k: int) -> Session:
-        """A new session of `k` rows that continue row `i`; this session stays as it is."""
-
     def take(self, rows: Sequence[int]) -> Session:
         """A new session whose row j continues `rows[j]`; this session stays as it is."""
 

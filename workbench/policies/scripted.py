@@ -53,10 +53,6 @@ class ScriptedSession:
         for i, action in zip(live, actions, strict=True):
             self._lengths[i] += len(action.new_ids) + len(action.ids)
 
-    def fork(self, i: int, k: int) -> ScriptedSession:
-        """`k` rows that have seen what row `i` has seen."""
-        return self.take([i] * k)
-
     def take(self, rows: Sequence[int]) -> ScriptedSession:
         """A session whose row j has seen what row `rows[j]` has seen."""
         new = ScriptedSession(self._script, [list(self._seen[i]) for i in rows])

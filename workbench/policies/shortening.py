@@ -71,10 +71,6 @@ class ShorteningSession:
         self._session.recall(live, actions)
         self._said(live, actions)
 
-    def fork(self, i: int, k: int) -> ShorteningSession:
-        """A new session of `k` rows that continue row `i`."""
-        return self.take([i] * k)
-
     def take(self, rows: Sequence[int]) -> ShorteningSession:
         """A new session whose row j continues `rows[j]`."""
         new = ShorteningSession(self._session.take(rows), self._codec, len(rows), self._sampler)

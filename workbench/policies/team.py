@@ -99,10 +99,6 @@ class TeamSession:
         for name, rows in self._by_speaker(live).items():
             self._sessions[name].recall(rows, [recorded[i] for i in rows])
 
-    def fork(self, i: int, k: int) -> TeamSession:
-        """`k` rows in which every agent continues row `i`."""
-        return self.take([i] * k)
-
     def take(self, rows: Sequence[int]) -> TeamSession:
         """A session whose row j continues `rows[j]`, for every agent."""
         taken = {name: session.take(rows) for name, session in self._sessions.items()}

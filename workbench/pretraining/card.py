@@ -55,7 +55,7 @@ def write_card(
                 "low": found.solve_rate.low,
                 "high": found.solve_rate.high,
                 "malformed": found.malformed_share,
-                "edited_tests": found.num_edited_tests / found.num_episodes,
+                "edited_tests": found.edited_tests_share,
             }
             log(f"{suite}: {found}")
     card = {

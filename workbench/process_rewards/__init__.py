@@ -11,12 +11,7 @@ from workbench.process_rewards.choosing import best_of_n, best_of_n_curve, turni
 from workbench.process_rewards.critic import Critic
 from workbench.process_rewards.first_error import FirstError, any_succeeds, first_error
 from workbench.process_rewards.fitting import FitConfig, fit
-from workbench.process_rewards.labels import (
-    execution_labels,
-    label_errors,
-    outcome_labels,
-    value_labels,
-)
+from workbench.process_rewards.labels import execution_labels, outcome_labels, value_labels
 from workbench.process_rewards.model import TurnModel
 from workbench.process_rewards.probes import PROBES, padded
 from workbench.process_rewards.ranking import average_precision, rank_correlation
@@ -48,7 +43,6 @@ __all__ = [
     "first_error",
     "fit",
     "harmonic_mean",
-    "label_errors",
     "outcome_labels",
     "padded",
     "rank_correlation",

@@ -9,9 +9,11 @@ Left out: the tree that shares re-rolls between attempts, and its exploration.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.counterfactuals.rerolls import answer_again
 from workbench.environments import Environment
 from workbench.episodes import agents_of, play_on, tell
 from workbench.evaluation import SOLVED
@@ -82,29 +84,27 @@ def any_succeeds(
         max_turns: of the episodes, as when the trajectory was sampled.
     Returns:
         k -> whether one succeeds. It raises RuntimeError where not one of them could be judged:
-        that is no failure.
+        that is no failure; and ValueError where the attempt does not replay, as `reroll` does.
+    Raises:
+        ValueError: if num_rerolls < 1.
     """
+    if num_rerolls < 1:
+        raise ValueError(f"num_rerolls: expected at least 1, got {num_rerolls}")
 
     def can_succeed(k: int) -> bool:
         options = dict(max_turns=max_turns, agents=agents_of(policy))
         environment = Environment(task, sandbox, **options)
-        session = policy.open(1, seed=seed + k, sampler=trajectory.sampler)
-        tell(session, 0, environment, environment.reset())
-        for turn in trajectory.turns[:k]:
-            session.recall([0], [turn.action])
-            too_long = turn.action.finish == "length"
-            answer = environment.step(turn.action.text, too_long=too_long)
-            tell(session, 0, environment, answer.observation)
         places = [Environment(task, sandbox, **options) for _ in range(num_rerolls)]
-        for place in places:
-            place.restore(environment.snapshot())
-        forked = session.take([0] * num_rerolls)
         said = dict(seed=seed, sampler=trajectory.sampler, version=policy.version)
-        try:
-            rests = play_on(forked, places, [trajectory.turns[:k]] * num_rerolls, **said)
-        finally:
-            forked.close()
-            session.close()
+        with closing(policy.open(1, seed=seed + k, sampler=trajectory.sampler)) as session:
+            tell(session, 0, environment, environment.reset())
+            for i, turn in enumerate(trajectory.turns[:k]):
+                session.recall([0], [turn.action])
+                tell(session, 0, environment, answer_again(environment, turn, f"turn {i}"))
+            for place in places:
+                place.restore(environment.snapshot())
+            with closing(session.take([0] * num_rerolls)) as forked:
+                rests = play_on(forked, places, [trajectory.turns[:k]] * num_rerolls, **said)
         totals = [reward.score(rest, task).total for rest in rests]
         if all(total is None for total in totals):
             raise RuntimeError(

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.credit.values import errors_before_turns, values_before_turns
-from workbench.environments import Environment
+from workbench.credit.values import values_before_turns
+from workbench.environments import CHANGES, Environment
 from workbench.evaluation import SOLVED
 from workbench.grading import grade_many
 from workbench.process_rewards.fitting import Labels
 from workbench.process_rewards.places import Reads
 from workbench.records import UNSCORABLE, Group, Task, Trajectory, Verdict
 from workbench.rewards import RewardDesign, totals
+from workbench.rewards.design import task_of
 
 if TYPE_CHECKING:
     from workbench.sandbox import Sandbox
@@ -72,19 +73,6 @@ def value_labels(
     return labels
 
 
-def label_errors(groups: Sequence[Group], *, reads: Reads = "end") -> Labels:
-    """Standard errors of the soft `value_labels`: 0 after the last turn, where the label is known.
-
-    A share q of N re-rolls has sqrt(q(1 - q) / (N - 1)), whose square is right on average. A share
-    of 0 or 1 has the error 0 by this formula, which is too sure of itself: with 8 re-rolls a chance
-    of 0.1 is seen as 0 in 43 % of all cases.
-    """
-    errors = [errors_before_turns(group) for group in groups]
-    if reads == "before":
-        return errors
-    return [[np.append(numbers[1:], 0.0) for numbers in row] for row in errors]
-
-
 def execution_labels(
     groups: Sequence[Group],
     tasks: Sequence[Task],
@@ -102,10 +90,12 @@ def execution_labels(
         suite: "hidden" or "visible_pristine".
     Returns:
         Labels; NaN where the verdict was our fault.
+    Raises:
+        ValueError: if a group's task is not among `tasks`.
     """
     by_id = {task.task_id: task for task in tasks}
     states = [
-        [_workspaces(t, by_id[g.task_id], sandbox, reads) for t in g.trajectories] for g in groups
+        [_workspaces(t, task_of(g, by_id), sandbox, reads) for t in g.trajectories] for g in groups
     ]
     asked = {
         (group.task_id, workspace): files
@@ -130,8 +120,8 @@ def _workspaces(
     states = []
     for turn in trajectory.turns:
         before = environment.workspace_hash, dict(environment.files)
-        if turn.tool_call is not None and turn.tool_call.name in ("edit", "insert", "write"):
-            environment.step(turn.action.text)  # nothing else changes the workspace
+        if turn.tool_call is not None and turn.tool_call.name in CHANGES:
+            environment.step(turn.action.text)
         after = environment.workspace_hash, dict(environment.files)
         states.append(after if reads == "end" else before)
     return states

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.environments import Environment
+from workbench.environments import LOOKS, Environment
 from workbench.policies.wire import END, encode_text, prompt_ids
 from workbench.records import Action, Task, Trajectory, Turn
 
@@ -26,9 +26,8 @@ Padding = Callable[[Sequence[str], Task], list[str]]
 
 
 def duplicated(commands: Sequence[str], task: Task) -> list[str]:
-    """Every look at something (`cat`, `grep`, `ls`, `run`) is taken twice."""
-    looks = ("cat", "grep", "ls", "run")
-    return [c for command in commands for c in (command,) * (1 + command.startswith(looks))]
+    """Every look at something (`ls`, `cat`, `grep`, `run`) is taken twice."""
+    return [c for command in commands for c in (command,) * (1 + command.startswith(LOOKS))]
 
 
 def idle(commands: Sequence[str], task: Task) -> list[str]:

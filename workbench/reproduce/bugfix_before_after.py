@@ -77,7 +77,7 @@ def keep(log: RunLog, stage: str, groups: Sequence[Group], tasks: Sequence[Task]
     )
     seen = summarise(groups, tasks)
     row = {"policy_version": seen.policy_version, "solved": seen.solve_rate}
-    row["edited_tests"] = seen.num_edited_tests / seen.num_episodes
+    row["edited_tests"] = seen.edited_tests_share
     log.append_metrics({"kind": "recording", "stage": stage, **plain(row)})
     return row
 
@@ -87,7 +87,7 @@ def halfway(run: RunRecord) -> StoredIteration:
 
     def distance(stored: StoredIteration) -> float:
         seen = summarise(stored.groups, stored.tasks)
-        return abs(seen.num_edited_tests / seen.num_episodes - 0.5)
+        return abs(seen.edited_tests_share - 0.5)
 
     return min(run.iterations, key=distance)
 

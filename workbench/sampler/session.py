@@ -147,12 +147,8 @@ class CausalLMSession:
             length = row.length + len(row.prompt) + len(action.ids)
             self._rows[i] = _Row(length, unread=row.unread + action.ids)
 
-    def fork(self, i: int, k: int) -> CausalLMSession:
-        """A new session of `k` rows that continue row `i`, each with random numbers of its own."""
-        return self.take([i] * k)
-
     def take(self, rows: Sequence[int]) -> CausalLMSession:
-        """A new session whose row j continues `rows[j]`; this session stays as it is.
+        """A new session whose row j continues `rows[j]`, with random numbers of its own.
 
         Keys and values are copied, not computed again: of a row that is taken more than once all
         that can be read ahead is read first, so that its copies share the work.

@@ -109,12 +109,8 @@ class WholeModelSession:
                 )
             self._rows[i] = _Row(row.ids + row.prompt + action.ids)
 
-    def fork(self, i: int, k: int) -> WholeModelSession:
-        """A new session of `k` rows that continue row `i`, each with random numbers of its own."""
-        return self.take([i] * k)
-
     def take(self, rows: Sequence[int]) -> WholeModelSession:
-        """A new session whose row j continues `rows[j]`; this session stays as it is."""
+        """A new session whose row j continues `rows[j]`, with random numbers of its own."""
         self._num_forks += 1
         seed = (self._seed * 1_000_003 + self._num_forks) % 2**63
         new = WholeModelSession(

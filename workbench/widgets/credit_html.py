@@ -172,7 +172,8 @@ def _cell(column: CreditColumn, attempt: int, k: int, show: Show) -> str:
     if column.errors is not None:
         side += " known"
         if column.errors[attempt][k] > 0:
-            words += f" <small>±{column.errors[attempt][k]:.2f}</small>"
+            error = signed(float(column.errors[attempt][k]), column.scale)
+            words += f" <small>±{error.lstrip('+')}</small>"
     other = f' data-other="{share}"' if show == "both" else ""
     shown = share if show == "share" else words
     return f'<td class="{side} v{round(LENGTHS * length)}"{other}>{shown}</td>'
