@@ -174,6 +174,29 @@ def test_a_leak_is_what_the_run_s_description_says_and_an_older_one_does_not_say
         look()
 
 
+def test_the_tasks_that_a_run_log_evaluates_may_leak_too(sandbox, tmp_path):
+    from workbench.trl_bridge import MultiTurn, RunLogCallback
+
+    tasks = load_tasks("bugfix", split="train", count=4)
+    episodes = MultiTurn(tasks[:3], sandbox)
+    rows = [{"task_id": task.task_id} for task in tasks[:3]]
+
+    def look(eval_dataset=None, **options):
+        log = RunLogCallback(tmp_path, episodes, **options)
+        handler = SimpleNamespace(callbacks=[log])
+        trainer = SimpleNamespace(
+            train_dataset=rows, eval_dataset=eval_dataset, callback_handler=handler
+        )
+        return eval_leak.look(TrainerCase(trainer))
+
+    renamed = replace(tasks[0], task_id="mine/0")
+    first = tasks[1].task_id
+    assert look() is None and look(dev=tasks[3:]) is None
+    said = "2 of 3 evaluation tasks are trained on, such as "
+    assert look(dev=[renamed, *tasks[2:]]) == f"{said}{min(tasks[2].task_id, 'mine/0')!r}"
+    assert look(dev=tasks[3:], eval_dataset=rows[1:]) == f"{said}{first!r}"
+
+
 def test_few_groups_are_no_pattern():
     row = Vitals(num_groups=5, reward_mean=0.5, tied_share=1.0)
     other = replace(row, reward_mean=0.25)

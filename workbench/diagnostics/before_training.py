@@ -204,16 +204,26 @@ def eval_leak(case: TrainerCase | RunCase) -> str | None:
     """Tasks of the evaluation are trained on."""
     if isinstance(case, RunCase):
         shared, num = case.described("practised_dev"), case.described("dev")["num"]
-    elif case.trainer.eval_dataset is None:
-        return None
     else:
-        sets = case.trainer.eval_dataset
-        parts = sets.values() if isinstance(sets, dict) else [sets]
-        held_out = set().union(*map(_identities, parts))
-        shared, num = _identities(case.trainer.train_dataset) & held_out, len(held_out)
+        shared, num = _shared_with_training(case)
     if not shared:
         return None
     return f"{len(shared)} of {num} evaluation tasks are trained on, such as {min(shared)[:60]!r}"
+
+
+def _shared_with_training(case: TrainerCase) -> tuple[set[str], int]:
+    """(what is evaluated and trained on, how much is evaluated): TRL's data set and the log's."""
+    shared, held_out = set(), set()
+    if (sets := case.trainer.eval_dataset) is not None:
+        parts = sets.values() if isinstance(sets, dict) else [sets]
+        held_out = set().union(*map(_identities, parts))
+        shared = _identities(case.trainer.train_dataset) & held_out
+    if log := case.watching("RunLogCallback"):
+        from workbench.learning.provenance import practised_dev
+
+        shared |= set(practised_dev(list(log.episodes.tasks.values()), log.dev))
+        held_out |= {task.task_id for task in log.dev}
+    return shared, len(held_out)
 
 
 def _identities(rows: Iterable[dict]) -> set[str]:

@@ -75,13 +75,17 @@ class TrainerCase:
         """The log so far."""
         return of_trl(self.trainer.state.log_history, self.args)
 
+    def watching(self, name: str) -> Any | None:
+        """The callback of the class so called, if the trainer has one."""
+        callbacks = self.trainer.callback_handler.callbacks
+        return next((one for one in callbacks if type(one).__name__ == name), None)
+
     @property
     def callback(self) -> DoctorCallback:
         """The DoctorCallback that watches the training. Raises CannotTell if there is none."""
-        for one in self.trainer.callback_handler.callbacks:
-            if type(one).__name__ == "DoctorCallback":
-                return one
-        raise CannotTell("needs trainer.add_callback(DoctorCallback(trainer)) before training")
+        if (found := self.watching("DoctorCallback")) is None:
+            raise CannotTell("needs trainer.add_callback(DoctorCallback(trainer)) before training")
+        return found
 
     @property
     def probes(self) -> tuple[Probe, ...]:

@@ -74,8 +74,8 @@ class RunLogCallback(TrainerCallback):
                 the end, with the prompt of the training; none = no evaluation.
             on_metrics: called with each new row, an iteration's or an evaluation's.
         """
-        self.folder, self._episodes, self._on_metrics = Path(folder), episodes, on_metrics
-        self._dev, self._evaluate_every = list(dev), evaluate_every
+        self.folder, self.episodes, self._on_metrics = Path(folder), episodes, on_metrics
+        self.dev, self._evaluate_every = list(dev), evaluate_every
         self._updates: list[UpdateStats] = []
         self._lr = 0.0
 
@@ -122,7 +122,7 @@ class RunLogCallback(TrainerCallback):
         if "grad_norm" not in logs or not state.is_world_process_zero:
             return
         if not self._updates:  # later ones may follow an evaluation, whose batch is no training's
-            self._rolled = self._episodes.last
+            self._rolled = self.episodes.last
         self._updates.append(_stats(logs))
         self._lr = logs["learning_rate"]
         if state.global_step - self._rolled.global_step == self._per_iteration:
@@ -190,22 +190,22 @@ class RunLogCallback(TrainerCallback):
         )
 
     def _evaluate(self, stage: str, iteration: int, args: GRPOConfig) -> None:
-        if not self._dev:
+        if not self.dev:
             return
         model, tokenizer, start = self._policy.model, self._policy.tokenizer, time.perf_counter()
         with mode_kept(model):
             model.eval()
             seed = derive_seed(0, "evaluate")
-            found = self._episodes.evaluate(model, tokenizer, self._dev, args, seed=seed)
+            found = self.episodes.evaluate(model, tokenizer, self.dev, args, seed=seed)
         self._append(evaluation_row(stage, iteration, found, time.perf_counter() - start))
 
     def _description(self, args: GRPOConfig) -> dict[str, Any]:
-        episodes = self._episodes
+        episodes = self.episodes
         config = TrainConfig(rl=episodes.rl, sampler=episodes.sampler, max_turns=episodes.max_turns)
         tasks = list(episodes.tasks.values())
         run = describe_run(
             *(self._policy, tasks, episodes.sandbox, "trl", config, episodes.design),
-            *(args.seed, self._dev),
+            *(args.seed, self.dev),
         )
         return run | {"trl": {"version": importlib.metadata.version("trl"), "args": _told(args)}}
 
