@@ -6,6 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from workbench import doctor
 from workbench.credit import broadcast, gigpo, return_to_go, tool_status_rewards, turn_gae
@@ -24,6 +26,7 @@ from workbench.diagnostics.during_training import (
 )
 from workbench.diagnostics.probes import Probe
 from workbench.diagnostics.vitals import Vitals, of_rows, of_trl
+from workbench.diagnostics.weights import lora_dead
 from workbench.learning import RLConfig
 from workbench.learning.provenance import describe_function
 from workbench.tasks import load_tasks
@@ -149,13 +152,16 @@ def test_a_gradient_that_is_no_number_is_named():
     assert seen == "grad_norm is nan in the newest row: so are the weights"
 
 
+OWN_ROW = {
+    "kind": "iteration", "stage": "rl", "num_groups": 4, "num_rollouts": 16, "num_tied": 1,
+    "num_dropped": 4, "reward_mean": 0.5, "solved_share": 0.25, "clip_fraction": None,
+    "grad_norm": 0.1, "ratio_gap_mean": 0.001, "num_updates": 2,
+}  # fmt: skip
+
+
 def test_vital_signs_of_our_own_rows():
-    row = {
-        "kind": "iteration", "stage": "rl", "num_groups": 4, "num_rollouts": 16, "num_tied": 1,
-        "num_dropped": 4, "reward_mean": 0.5, "solved_share": 0.25, "clip_fraction": None,
-        "grad_norm": 0.1, "ratio_gap_mean": 0.001, "num_updates": 2,
-    }  # fmt: skip
-    (vitals,) = of_rows([row, row | {"stage": "rft"}, {"kind": "evaluation", "stage": "rl"}])
+    others = OWN_ROW | {"stage": "rft"}, {"kind": "evaluation", "stage": "rl"}
+    (vitals,) = of_rows([OWN_ROW, *others])
     assert (vitals.tied_share, vitals.dropped_share, vitals.clip_share) == (0.25, 0.25, None)
     assert vitals.reused and vitals.gap == 0.001 and vitals.solved_share == 0.25
 
@@ -190,11 +196,10 @@ def test_the_tasks_that_a_run_log_evaluates_may_leak_too(sandbox, tmp_path):
         return eval_leak.look(TrainerCase(trainer))
 
     renamed = replace(tasks[0], task_id="mine/0")
-    first = tasks[1].task_id
     assert look() is None and look(dev=tasks[3:]) is None
     said = "2 of 3 evaluation tasks are trained on, such as "
-    assert look(dev=[renamed, *tasks[2:]]) == f"{said}{min(tasks[2].task_id, 'mine/0')!r}"
-    assert look(dev=tasks[3:], eval_dataset=rows[1:]) == f"{said}{first!r}"
+    assert look(dev=[renamed, *tasks[2:]]) == f"{said}{tasks[2].task_id!r}"
+    assert look(dev=tasks[3:], eval_dataset=rows[1:]) == f"{said}{tasks[1].task_id!r}"
 
 
 def test_few_groups_are_no_pattern():
@@ -257,6 +262,21 @@ def test_ties_explain_a_zero_gradient():
         no_gradient.look(case(tied))
     assert no_gradient.look(case(tied, replace(tied, tied_share=0.5)))
     assert no_gradient.look(case(replace(tied, grad_norm=0.1, tied_share=0.5))) is None
+
+
+def test_ties_explain_adapters_that_never_moved(tmp_path):
+    (tmp_path / "policy").mkdir()
+    b = {"layers.0.lora_B.weight": torch.zeros(2, 2)}
+    save_file(b, tmp_path / "policy" / "adapter_model.safetensors")
+    policy = {"num_parameters": 8, "num_trained_parameters": 4}
+
+    def look(num_tied):
+        row = OWN_ROW | {"num_tied": num_tied}
+        return lora_dead.look(RunCase({"policy": policy}, (row,), tmp_path))
+
+    assert look(3) == "B is zero in 1 of 1 saved modules: layers.0.lora_B.weight"
+    with pytest.raises(CannotTell, match="every group was tied"):
+        look(4)
 
 
 def test_ties_explain_why_sampler_and_trainer_were_not_compared():

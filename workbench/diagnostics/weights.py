@@ -78,32 +78,24 @@ def lora_frozen(case: TrainerCase) -> str | None:
 )
 def lora_dead(case: TrainerCase | RunCase) -> str | None:
     """After updates, LoRA's B matrices are still zero, in all modules or in some."""
-    if isinstance(case, RunCase):
-        return _dead_on_disk(case)
     if not case.lora:
         return None
-    if case.num_updates < SETTLED:
-        raise CannotTell(f"{case.num_updates} updates so far; {SETTLED} are needed")
+    if isinstance(case, RunCase):
+        path = case.folder / "policy" / "adapter_model.safetensors"
+        if not path.is_file():
+            raise CannotTell("the adapters are saved when the run has ended")
+        dead, total = _zero_matrices(path)
+        where = "saved modules"
+    else:
+        if case.num_updates < SETTLED:
+            raise CannotTell(f"{case.num_updates} updates so far; {SETTLED} are needed")
+        dead = [name for name, _, b in pairs(case.model) if not b.detach().any()]
+        total, where = len(list(pairs(case.model))), f"modules after {case.num_updates} updates"
+    if not dead:
+        return None
     if case.vitals and all(v.tied_share == 1.0 for v in case.vitals):
         raise CannotTell("every group was tied")
-    names = [name for name, _, b in pairs(case.model) if not b.detach().any()]
-    total = len(list(pairs(case.model)))
-    if not names:
-        return None
-    return (
-        f"B is zero in {len(names)} of {total} modules after {case.num_updates} updates: "
-        + some(names)
-    )
-
-
-def _dead_on_disk(case: RunCase) -> str | None:
-    if not case.lora:
-        return None
-    path = case.folder / "policy" / "adapter_model.safetensors"
-    if not path.is_file():
-        raise CannotTell("the adapters are saved when the run has ended")
-    zero, total = _zero_matrices(path)
-    return f"B is zero in {len(zero)} of {total} saved modules: {some(zero)}" if zero else None
+    return f"B is zero in {len(dead)} of {total} {where}: {some(dead)}"
 
 
 def _zero_matrices(path: Path) -> tuple[list[str], int]:
