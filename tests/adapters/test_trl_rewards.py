@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import pickle
+import re
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,9 +18,9 @@ from workbench.adapters import (
     as_dataset,
     as_reward,
     as_rewards,
+    as_taskset,
     environment_factory,
 )
-from workbench.records import RewardBreakdown
 from workbench.rewards import RewardDesign, all_pass, compiles, ran_out
 from workbench.tasks import load_tasks
 
@@ -130,20 +131,20 @@ def test_a_dataset_without_task_ids_and_an_unknown_task_are_told(sandbox):
         reward(completions=[RIGHT], task_id=["other"])
 
 
-class Gated(RewardDesign):
-    """A design whose total is no sum."""
-
-    def score(self, trajectory, task):
-        breakdown = super().score(trajectory, task)
-        return RewardBreakdown(breakdown.parts, 0.0)
-
-
-def test_a_total_that_is_no_sum_is_refused_a_function_a_component(sandbox):
-    gated = Gated(tests=(all_pass("hidden"), 1.0))
-    (function,), _ = as_rewards(gated, [TASK], sandbox)
-    with pytest.raises(ValueError, match="not the weighted sum of its components .*use as_reward"):
-        function(completions=[RIGHT], task_id=[TASK.task_id])
-    assert as_reward(gated, [TASK], sandbox)(completions=[RIGHT], task_id=[TASK.task_id]) == [0.0]
+@pytest.mark.parametrize(
+    ("design", "rule", "paid"),
+    [
+        (DESIGN.gate("loads", needs="tests"), ".gate('loads', needs='tests')", [1.5, 0.0]),
+        (DESIGN.blockers("tests"), ".blockers('tests')", [1.5, 0.0]),
+        (DESIGN.normalised(), ".normalised()", [1.0, 0.5 / 1.5]),
+    ],
+)
+def test_a_total_that_is_no_sum_is_refused_a_function_a_component(sandbox, design, rule, paid):
+    for make in (as_rewards, as_taskset):
+        with pytest.raises(ValueError, match=f"got one with {re.escape(rule)}, .* use TRL's"):
+            make(design, [TASK], sandbox)
+    call = dict(completions=[RIGHT, WRONG], task_id=[TASK.task_id] * 2)
+    assert as_reward(design, [TASK], sandbox)(**call) == pytest.approx(paid)
 
 
 def test_an_open_sandbox_cannot_be_sent_and_what_opens_one_can(sandbox):

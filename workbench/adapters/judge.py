@@ -7,7 +7,6 @@ completions share one judgement: the code runs once. Left out: what each library
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -131,17 +130,16 @@ class Judge:
         self._prepare()
 
 
-def check_is_a_sum(reward: RewardBreakdown) -> None:
-    """Raises ValueError if the total is not the weighted sum of the parts.
+def check_is_a_sum(design: RewardDesign) -> None:
+    """Raises ValueError for a design with rules: its total is no weighted sum of its components.
 
     Libraries that take one function and one weight a component can only add.
     """
-    if reward.total is None:
-        return
-    added = math.fsum(p.raw * p.weight for p in reward.parts if p.raw is not None)
-    if not math.isclose(added, reward.total, rel_tol=1e-9, abs_tol=1e-12):
+    rules = "".join(c.calls() for c in design.components)
+    rules += ".normalised()" * design.is_normalised
+    if rules:
         raise ValueError(
-            f"this design pays {reward.total}, which is not the weighted sum of its components "
-            f"({added}): one function a component cannot carry that; use as_reward, which gives "
-            "the total"
+            f"design: expected a weighted sum of its components, got one with {rules}, which one "
+            "function a component cannot carry; leave the rule out, or use TRL's as_reward, which "
+            "gives the total"
         )

@@ -58,9 +58,10 @@ def as_rewards(
 
     TRL logs each as `rewards/NAME`, and can normalise them one by one. They share one judgement a
     completion: the code runs once. A completion that cannot be judged is None in all of them, so
-    that TRL does not pay it the sum of the others. Raises ValueError, when scoring, for a design
+    that TRL does not pay it the sum of the others. Raises ValueError for a design with rules,
     whose total is no weighted sum.
     """
+    check_is_a_sum(design)
     judge = Judge(design, tasks, sandbox, sharers=len(design.components))
     functions = [TrlComponent(judge, index) for index in range(len(design.components))]
     return functions, [component.weight for component in design.components]
@@ -123,8 +124,6 @@ class TrlComponent:
     ) -> list[float | None]:
         """The component's own number, without its weight, a completion."""
         judged = _judged(self._judge, completions, completion_ids, environments, columns)
-        for j in judged:
-            check_is_a_sum(j.reward)
         if self._index == 0:  # once for all of them
             if log_metric is not None:
                 log_metric("unscorable", float(_num_unscorable(judged)))

@@ -36,9 +36,10 @@ def as_taskset(
     `await task.score(trace)` records each component under its name with its weight, so that
     `trace.reward` is the design's total, added up in float64 by verifiers. A trace that cannot be
     judged gets `vf.SandboxError`, which verifiers records as the rollout's failure: it is not paid
-    0. Raises ImportError without verifiers; ValueError, when scoring, for a design whose total is
-    no weighted sum.
+    0. Raises ImportError without verifiers; ValueError for a design with rules, whose total is no
+    weighted sum.
     """
+    check_is_a_sum(design)
     vf = needed("verifiers.v1")
     tasks = list(tasks)
     sharers = len(design.components)
@@ -72,7 +73,6 @@ def completion_of(trace: vf.Trace) -> list[dict[str, Any]]:
 def _reward_method(vf: Any, judge: Judge, index: int) -> Callable[..., Any]:
     async def component(self, trace):
         judged = await asyncio.to_thread(_judged, judge, trace)
-        check_is_a_sum(judged.reward)
         if judged.reward.total is None:
             status = judged.trajectory.verdict.status
             raise vf.SandboxError(f"{trace.task.data.id}: cannot be judged (verdict {status!r})")
