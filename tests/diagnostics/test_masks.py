@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+import torch
 
 from workbench.diagnostics import PATTERNS, check_masks
 
@@ -335,6 +336,24 @@ def test_every_pattern_is_planted():
         "logprobs elsewhere",
     }  # fmt: skip
     assert set(PATTERNS) == {*MASKS, *TEXTS, *elsewhere}
+
+
+def test_what_is_no_row_of_ids_or_no_mask_is_refused(tokenizer, right):
+    def told(ids=right.ids, mask=right.mask):
+        with pytest.raises(ValueError) as error:
+            check_masks(MESSAGES, ids, mask, tokenizer=tokenizer)
+        return str(error.value)
+
+    encoded = tokenizer.apply_chat_template(MESSAGES)  # a dict, by default
+    assert "got a BatchEncoding of ['input_ids'," in told(encoded)
+    assert "return_dict=False" in told(encoded)
+    assert "ids: expected one row, got a batch of 1" in told([right.ids])
+    assert "mask: expected one row, got a batch of 2" in told(mask=torch.zeros(2, 3))
+    assert told(mask=[0.5] * len(right.ids)) == "mask: expected 0 or 1 for each token, got 0.5"
+    labels = torch.tensor([i if m else -100 for i, m in zip(right.ids, right.mask)])
+    assert told(mask=labels).endswith("got -100")
+    as_bools = torch.tensor(right.mask).bool()
+    assert check_masks(MESSAGES, torch.tensor(right.ids), as_bools, tokenizer=tokenizer).ok
 
 
 def test_what_cannot_be_checked_is_refused(tokenizer, right):

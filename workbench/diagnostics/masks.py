@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from workbench.diagnostics.conversation import MODELS_OWN, Label, Piece, Renderer, decoded, pieces
 from workbench.diagnostics.mask_patterns import name_of_mask, name_of_text
 from workbench.diagnostics.mask_report import AROUND, MaskReport, wrong_length
@@ -45,10 +47,14 @@ def check_masks(
             that were decoded and encoded again be told from the sampled ones, if the mask fits.
         leave_out_truncated: True = an attempt that was cut off must not be learned from.
     Raises:
-        ValueError: no template, or no message of role "assistant".
+        ValueError: no template, or no message of role "assistant"; ids or mask are not one row of
+            numbers, or the mask has others than 0 and 1.
 
     A test plants each of `mask_report.PATTERNS`.
     """
+    ids, mask = _row("ids", ids), _row("mask", mask)
+    if others := [m for m in mask if m not in (0, 1)]:
+        raise ValueError(f"mask: expected 0 or 1 for each token, got {float(others[0]):g}")
     ids, mask = [int(i) for i in ids], [int(m) for m in mask]
     parts = pieces(messages, Renderer(tokenizer, template, tools))
     texts = decoded(tokenizer, ids)
@@ -76,6 +82,21 @@ def check_masks(
     return MaskReport(
         False, len(ids), name, first, len(wrong), detail, near, expected=tuple(expected)
     )
+
+
+def _row(name: str, given: Sequence) -> Sequence:
+    """What was given, if it is one row of numbers."""
+    if isinstance(given, Mapping):
+        raise ValueError(
+            f"{name}: expected a row of numbers, got a {type(given).__name__} of {list(given)}; "
+            "tokenizer.apply_chat_template(..., return_dict=False) returns the ids alone"
+        )
+    if any(np.ndim(value) for value in given):
+        raise ValueError(
+            f"{name}: expected one row, got a batch of {len(given)}; check its rows one by one, "
+            f"the first is {name}[0]"
+        )
+    return given
 
 
 def _match(
