@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 
 from workbench import doctor
 from workbench.credit import broadcast, gigpo, return_to_go, tool_status_rewards, turn_gae
-from workbench.diagnostics import CHECKS, Report, Symptom, machine
+from workbench.diagnostics import CHECKS, Report, SamplerProbe, Symptom, machine
 from workbench.diagnostics.agreement import sampler_gap, stale_sampler
 from workbench.diagnostics.before_training import eval_leak
 from workbench.diagnostics.cases import RunCase, TrainerCase
@@ -222,12 +222,11 @@ def test_ties_are_no_fault_where_more_than_the_rewards_is_compared(credit):
     assert tied_groups.look(case(*rows, credit=return_to_go)).endswith("0.5 at first, 0.25 now")
 
 
-def test_the_credit_of_a_trainer_is_its_episodes_or_trl_s_own():
+def test_the_credit_of_a_trainer_is_its_episodes_or_trl_s_own(sandbox):
     from workbench.trl_bridge import MultiTurn
 
-    episodes = MultiTurn(
-        load_tasks("bugfix", split="train", count=1), None, rl=RLConfig(credit=gigpo)
-    )
+    tasks = load_tasks("bugfix", split="train", count=1)
+    episodes = MultiTurn(tasks, sandbox, rl=RLConfig(credit=gigpo))
     names = [
         TrainerCase(SimpleNamespace(rollout_func=function)).credit["function"].split(":")[1]
         for function in (episodes.rollout, print, None)
@@ -337,6 +336,11 @@ def test_a_recording_is_examined_as_far_as_it_goes():
     report = doctor("bugfix-before-after")
     assert report.names == () and {"truncated", "mask"} <= set(report.passed)
     assert "was not made by train()" in report.unknown["learning-rate"]
+
+
+def test_a_probe_of_a_name_is_refused_before_the_training():
+    with pytest.raises(ValueError, match="policy: expected the one in training, .* got 'tiny'"):
+        SamplerProbe("tiny")
 
 
 def test_anything_else_is_refused():

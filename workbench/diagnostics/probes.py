@@ -42,7 +42,11 @@ class SamplerProbe:
     """
 
     def __init__(self, policy: CausalLMPolicy, text: str = "fix f", rows: int = 4):
-        """text: what the policy is told."""
+        """text: what the policy is told. Raises ValueError for what is no policy with a model."""
+        if not hasattr(policy, "model"):
+            raise ValueError(
+                f"policy: expected the one in training, opened with open_policy(), got {policy!r}"
+            )
         self.probes: list[Probe] = []
         self._policy, self._text, self._rows = policy, text, rows
         self._first: tuple[list[Action], Any] | None = None

@@ -43,8 +43,16 @@ def expect_seed(name: str, value: object) -> int:
 
 def expect_episode(policy: object, tasks: object, sandbox: object) -> None:
     """Raises ValueError unless episodes can be played with these."""
-    given = ("policy", policy, "version"), ("sandbox", sandbox, "workers")
-    for name, value, attribute in given:  # not by class: any that keeps the protocol will do
-        if not hasattr(value, attribute):
-            raise ValueError(f"{name}: expected one that open_{name}() opens, got {value!r:.80}")
+    _expect_opened("policy", policy, "version")
+    expect_sandbox(sandbox)
     expect_tasks("tasks", tasks)
+
+
+def expect_sandbox(sandbox: object) -> None:
+    """Raises ValueError unless `sandbox`, the argument of that name, is open."""
+    _expect_opened("sandbox", sandbox, "workers")
+
+
+def _expect_opened(name: str, value: object, attribute: str) -> None:
+    if not hasattr(value, attribute):  # not by class: any that keeps the protocol will do
+        raise ValueError(f"{name}: expected one that open_{name}() opens, got {value!r:.80}")

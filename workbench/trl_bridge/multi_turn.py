@@ -26,7 +26,9 @@ from workbench.learning.checkpoint import derive_seed
 from workbench.learning.rows import Stopwatch
 from workbench.policies import CausalLMPolicy, Policy
 from workbench.records import Group, SamplerSettings, Task
+from workbench.records.arguments import expect_sandbox
 from workbench.rewards import RewardDesign
+from workbench.rewards.design import expect_design
 from workbench.trl_bridge.rolled import Rolled, credited, cut_left_out, tasks_by_id
 from workbench.trl_bridge.sequences import as_rollout, sequences_of
 from workbench.trl_bridge.turn_trainer import TurnGRPOTrainer
@@ -86,8 +88,11 @@ class MultiTurn:
                 the log's evaluations; the default samples the model, spoken to as its tokenizer
                 says. Otherwise: `functools.partial(CausalLMPolicy, chat=chat_format(...))`.
         Raises:
-            ValueError: if two tasks have one id, or the temperature is not 1.
+            ValueError: if two tasks have one id, the temperature is not 1, or sandbox or design is
+                something else.
         """
+        expect_sandbox(sandbox)
+        expect_design("design", design)
         if sampler.temperature != 1.0:
             raise ValueError(
                 f"sampler.temperature: training needs 1.0, got {sampler.temperature}; the ratio "
@@ -158,15 +163,21 @@ class MultiTurn:
     def reward(
         self,
         *,
-        reward: Sequence[float | None],
-        cut: Sequence[bool],
         log_metric: Callable[[str, float], None],
+        reward: Sequence[float | None] | None = None,
+        cut: Sequence[bool] = (),
         **columns: Any,
     ) -> list[float | None]:
         """TRL's reward function: what the design paid in `rollout`; None = could not be judged.
 
         Logged: how many could not be judged as `unscorable`, how many ran out of tokens as `cut`.
+        Raises ValueError if TRL has sampled by itself.
         """
+        if reward is None:
+            raise ValueError(
+                "rollout_func: expected the trainer to have played these episodes with it, got "
+                "completions of TRL's own; pass rollout_func=episodes.rollout"
+            )
         log_metric("unscorable", float(sum(paid is None for paid in reward)))
         log_metric("cut", float(sum(cut)))
         return list(reward)

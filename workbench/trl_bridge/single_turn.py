@@ -19,7 +19,9 @@ from workbench.learning import HONEST, RLConfig
 from workbench.learning.rows import Stopwatch
 from workbench.policies import CausalLMPolicy, answer_format
 from workbench.records import Group, SamplerSettings, Task
+from workbench.records.arguments import expect_sandbox
 from workbench.rewards import RewardDesign
+from workbench.rewards.design import expect_design
 from workbench.trl_bridge.rolled import Rolled, credited, tasks_by_id
 
 if TYPE_CHECKING:
@@ -62,9 +64,11 @@ class SingleTurn:
             prompt: what the policy is told of a task, as the one message of a user; None = its
                 statement.
         Raises:
-            ValueError: if a task has a workspace, if two tasks have one id, or if the credit or the
-                ties are not TRL's.
+            ValueError: if a task has a workspace, if two tasks have one id, if the credit or the
+                ties are not TRL's, or if sandbox or design is something else.
         """
+        expect_sandbox(sandbox)
+        expect_design("design", design)
         if several := [task.task_id for task in tasks if task.files]:
             raise ValueError(
                 f"tasks: expected tasks of one turn, got {several[0]!r}; use MultiTurn"
