@@ -196,7 +196,7 @@ def reward_missing(case: TrainerCase) -> str | None:
     why="These attempts are lost, and not by chance: the sandbox fails on some programs and not on "
     "others, so what is left is another set of tasks.",
     change="Read the verdicts' messages; sandbox.guarantees(); fewer workers, longer wall-clock "
-    "limits, a lint of the tasks.",
+    "limits. grade(task, task.reference, sandbox) says whether a task can be judged at all.",
 )
 def unscorable(case: Case) -> str | None:
     """Too many attempts could not be judged and were dropped."""
