@@ -257,10 +257,18 @@ def test_one_attempt_that_could_not_be_judged_is_no_pattern():
 
 def test_ties_explain_a_zero_gradient():
     tied = Vitals(num_groups=5, tied_share=1.0, grad_norm=0.0)
-    with pytest.raises(CannotTell, match="tied"):
+    with pytest.raises(CannotTell, match="in no group do rewards differ"):
         no_gradient.look(case(tied))
     assert no_gradient.look(case(tied, replace(tied, tied_share=0.5)))
     assert no_gradient.look(case(replace(tied, grad_norm=0.1, tied_share=0.5))) is None
+
+
+def test_missing_rewards_explain_a_zero_gradient():
+    """TRL logs a reward of nan, and that no group is tied."""
+    row = FRESH | {"grad_norm": 0.0, "reward": float("nan"), "frac_reward_zero_std": 0.0}
+    rows = of_trl([row, AGAIN | {"grad_norm": 0.0}], settings(num_iterations=2))
+    with pytest.raises(CannotTell, match="in no group do rewards differ"):
+        no_gradient.look(case(*rows))
 
 
 def test_ties_explain_adapters_that_never_moved(tmp_path):
@@ -274,7 +282,7 @@ def test_ties_explain_adapters_that_never_moved(tmp_path):
         return lora_dead.look(RunCase({"policy": policy}, (row,), tmp_path))
 
     assert look(3) == "B is zero in 1 of 1 saved modules: layers.0.lora_B.weight"
-    with pytest.raises(CannotTell, match="every group was tied"):
+    with pytest.raises(CannotTell, match="in no group did rewards differ"):
         look(4)
 
 

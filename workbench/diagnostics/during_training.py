@@ -186,7 +186,7 @@ def reward_missing(case: TrainerCase) -> str | None:
     ]
     if not silent:
         return None
-    return f"{', '.join(silent)}: None for every completion in {len(rows)} rows of the log"
+    return f"{', '.join(silent)}: no number for any completion in {len(rows)} rows of the log"
 
 
 @check(
@@ -262,10 +262,9 @@ def clip_zero(case: Case) -> str | None:
 )
 def no_gradient(case: Case) -> str | None:
     """The gradient is zero, or no number, although groups are not tied."""
-    rows = [v for v in logged(case) if v.grad_norm is not None and (v.tied_share or 0) < 1.0]
-    rows = rows[-RECENT:]
+    rows = [v for v in logged(case) if v.grad_norm is not None and v.rewards_differ][-RECENT:]
     if not rows:
-        raise CannotTell("every group is tied")
+        raise CannotTell("in no group do rewards differ")
     if np.isnan(rows[-1].grad_norm):
         return "grad_norm is nan in the newest row: so are the weights"
     if any(v.grad_norm for v in rows):

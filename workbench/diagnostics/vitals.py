@@ -28,7 +28,7 @@ class Vitals:
     functions: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     """Reward function -> (mean, standard deviation), TRL only; mean None = never a number."""
     tied_share: float | None = None
-    """Share of groups whose rewards are all equal."""
+    """Share of groups whose rewards are all equal; not known where no attempt has a reward."""
     truncated_share: float | None = None
     """Share of completions cut at the limit (TRL only)."""
     dropped_share: float | None = None
@@ -43,6 +43,11 @@ class Vitals:
     """Mean |logprob of the trainer - logprob of the sampler|."""
     reused: bool = False
     """Whether samples were used for more than one update, so that ratios differ from 1."""
+
+    @property
+    def rewards_differ(self) -> bool:
+        """Whether there is a group with a reward that is unlike another."""
+        return self.tied_share is not None and self.tied_share < 1.0
 
 
 def of_trl(log_history: Iterable[Mapping[str, Any]], args: Any) -> tuple[Vitals, ...]:
@@ -70,18 +75,19 @@ def of_trl(log_history: Iterable[Mapping[str, Any]], args: Any) -> tuple[Vitals,
 
 def _of_trl_row(row: Mapping[str, Any], args: Any, batches: float) -> Vitals:
     names = [k[len("rewards/") : -len("/mean")] for k in row if _is_mean_of_function(k)]
-    batch = args.generation_batch_size
+    batch, reward = args.generation_batch_size, _number(row.get("reward"))
     # of our adapters and `MultiTurn`: completions a generation batch
     dropped, cut = (_share(row.get(name), batch) for name in ("unscorable", "cut"))
     return Vitals(
         num_groups=batches * batch / max(args.num_generations, 1),
         num_rollouts=batches * batch,
-        reward_mean=_number(row.get("reward")),
+        reward_mean=reward,
         functions={
             n: (_number(row[f"rewards/{n}/mean"]), _number(row.get(f"rewards/{n}/std")))
             for n in names
         },
-        tied_share=_number(row.get("frac_reward_zero_std")),
+        # of a group without any reward TRL says that it is not tied
+        tied_share=None if reward is None else _number(row.get("frac_reward_zero_std")),
         truncated_share=_number(row.get("completions/clipped_ratio")) if cut is None else cut,
         dropped_share=dropped,
         clip_share=_number(row.get("clip_ratio/region_mean")),

@@ -93,8 +93,8 @@ def lora_dead(case: TrainerCase | RunCase) -> str | None:
         total, where = len(list(pairs(case.model))), f"modules after {case.num_updates} updates"
     if not dead:
         return None
-    if case.vitals and all(v.tied_share == 1.0 for v in case.vitals):
-        raise CannotTell("every group was tied")
+    if case.vitals and not any(v.rewards_differ for v in case.vitals):
+        raise CannotTell("in no group did rewards differ")
     return f"B is zero in {len(dead)} of {total} {where}: {some(dead)}"
 
 
