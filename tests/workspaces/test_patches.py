@@ -99,6 +99,35 @@ new file mode 100644
     }  # fmt: skip
 
 
+RENAMED = """\
+diff --git a/x b/a.py b/x b/c b/d.py
+similarity index 100%
+rename from x b/a.py
+rename to x b/c b/d.py
+"""
+
+
+def test_folders_whose_name_ends_as_git_s_header_goes_on():
+    files = {"x b/a.py": LIB, "x b/e.py": ""}
+    header = "diff --git a/x b/a.py b/x b/a.py\nindex 1..2 100644\n"
+    changed = header + CHANGE.replace("lib.py", "x b/a.py\t")
+    after = apply_patch(FILES, CHANGE)["lib.py"]
+    assert apply_patch(files, changed) == files | {"x b/a.py": after}
+    gone = "diff --git a/x b/e.py b/x b/e.py\ndeleted file mode 100644\n"
+    assert apply_patch(files, gone) == {"x b/a.py": LIB}
+    assert apply_patch(files, RENAMED) == {"x b/c b/d.py": LIB, "x b/e.py": ""}
+
+
+def test_a_patch_with_windows_line_ends_fits_a_file_that_has_them_too():
+    windows = {"lib.py": LIB.replace("\n", "\r\n"), "x b/a.py": ""}
+    patch = f"diff --git a/lib.py b/lib.py\nindex 1..2 100644\n{CHANGE}{RENAMED}"
+    after = apply_patch(FILES, CHANGE)["lib.py"].replace("\n", "\r\n")
+    expected = {"lib.py": after, "x b/c b/d.py": ""}
+    assert apply_patch(windows, patch.replace("\n", "\r\n")) == expected
+    with pytest.raises(PatchError, match=r"only the file has lines that end in \\r\\n"):
+        apply_patch(windows, CHANGE)
+
+
 def test_a_missing_line_break_at_the_end_comes_and_goes():
     patch = "--- no_end.txt\n+++ no_end.txt\n@@ -1,2 +1,2 @@\n one\n-two\n"
     patch += "\\ No newline at end of file\n+two\n"
@@ -112,6 +141,7 @@ def test_a_missing_line_break_at_the_end_comes_and_goes():
     ("patch", "message"),
     [
         ("please change line 3", "expected a unified diff"),
+        (CHANGE.replace("\n", "\r\n"), r"only the patch has lines that end in \\r\\n"),
         (CHANGE.replace("-line 3", "-line 33"), "lib.py, hunk 1 does not fit: expected 'line 2'"),
         (CHANGE.replace("lib.py", "gone.py"), "gone.py: no such file"),
         (CHANGE.replace("a/lib.py", "/dev/null"), "lib.py: this file exists already"),

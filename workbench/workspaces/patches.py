@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 NOWHERE = "/dev/null"
-_GIT = re.compile(r"diff --git a/(.+) b/(.+)")
+_GIT = re.compile(r"diff --git a/(.+ b/.+)")
 _QUOTED = re.compile(r'diff --git (a/.+ )?"[ab]/.+')
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d+(?:,(\d{1,9}))? @@.*")
 _SHOWN_CHARS = 60
@@ -81,17 +81,18 @@ class _Change:
 def _read(diff: str) -> list[_Change]:
     """The changes in the order of the patch; text around them (a mail, say) is passed over."""
     lines = diff.split("\n")
+    headers = [line.rstrip("\r") for line in lines]  # what mail or Windows made of them
     changes: list[_Change] = []
     at = 0
     while at < len(lines):
-        line, after = lines[at], "".join(lines[at + 1 : at + 2])
+        line, after = headers[at], "".join(headers[at + 1 : at + 2])
         if _QUOTED.fullmatch(line):  # passed over, the change before it would get its header
             raise PatchError(
                 f"line {at + 1}: quoted paths cannot be applied; git -c core.quotePath=false diff "
                 "writes them as they are"
             )
         if match := _GIT.fullmatch(line):
-            changes.append(_Change(match[1], match[2]))
+            changes.append(_Change(*_git_names(match[1])))
         elif line.startswith("--- ") and after.startswith("+++ "):
             old, new = _names(line, after)
             if changes and not changes[-1].hunks and new in (changes[-1].new, NOWHERE):
@@ -123,9 +124,19 @@ def _read_header(line: str, at: int, change: _Change) -> None:
         change.new = line.removeprefix("rename to ")
 
 
+def _git_names(text: str) -> tuple[str, str]:
+    """The two paths in "OLD b/NEW". They differ only where lines below say them again, so that a
+    " b/" within a path is no trouble."""
+    same = text[: (len(text) - len(" b/")) // 2]
+    if text == f"{same} b/{same}":
+        return same, same
+    old, _, new = text.partition(" b/")
+    return old, new
+
+
 def _names(minus: str, plus: str) -> tuple[str, str]:
     """The two paths of a file's header, without git's a/ and b/ and without a date."""
-    old, new = (line[4:].split("\t")[0].rstrip("\r") for line in (minus, plus))
+    old, new = (line[4:].split("\t")[0] for line in (minus, plus))
     if old.startswith(("a/", NOWHERE)) and new.startswith(("b/", NOWHERE)):
         old, new = old.removeprefix("a/"), new.removeprefix("b/")
     return old, new
@@ -208,9 +219,11 @@ def _find(lines: list[str], hunk: _Hunk, done: int, shift: int, where: str) -> i
         places = [min(wanted, len(lines))]
     if not places:
         there = lines[wanted] if wanted < len(lines) else "the end of the file\n"
+        crlf = [any(line.endswith("\r\n") for line in side) for side in (hunk.old, lines)]
+        only = f"; only the {'patch' if crlf[0] else 'file'} has lines that end in \\r\\n"
         raise PatchError(
             f"{where} does not fit: expected {hunk.old[0][:_SHOWN_CHARS].rstrip()!r} and "
             f"{size - 1} more lines near line {hunk.start}, where there is "
-            f"{there[:_SHOWN_CHARS].rstrip()!r}"
+            f"{there[:_SHOWN_CHARS].rstrip()!r}" + only * (crlf[0] != crlf[1])
         )
     return min(places, key=lambda at: (abs(at - wanted), at))
