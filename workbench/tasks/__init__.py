@@ -71,7 +71,9 @@ def load_tasks(
         ValueError: unknown suite, split, format or detail; a count below 0; broken rows (says
             which line and field), and then nothing is loaded; a task_id that occurs twice.
 
-    Two tasks with equal statement and tests are a warning. No text of a row is executed.
+    Two tasks with equal statement and tests are a warning. No text of a row is executed: whether a
+    task's own solution passes its tests says `grade(task, task.reference, sandbox)`, and of a
+    repository `audit.check_repository`.
 
     >>> load_tasks("bugfix", split="dev", count=1)[0].statement
     'fix wrap'
