@@ -196,19 +196,33 @@ def test_a_folder_without_its_tokenizer_is_refused(chat_folder):
         open_policy(folder)
 
 
-def test_a_token_outside_the_embedding_is_refused(chat_folder):
-    folder = chat_folder(pad="<|im_start|>")
+def test_a_padding_token_outside_the_embedding_is_refused(chat_folder):
+    folder = chat_folder()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     num_rows = len(tokenizer)
     tokenizer.add_special_tokens({"pad_token": "<pad>"})  # and the model is left as it was
     tokenizer.save_pretrained(folder)
-    why = rf"{num_rows} rows holds, got \['<pad>'\] beyond it .the padding token is '<pad>'"
-    with pytest.raises(ValueError, match=why):
+    with pytest.raises(ValueError, match=rf"{num_rows} rows holds, got \['<pad>'\] beyond it"):
         open_policy(folder)
-    model = AutoModelForCausalLM.from_pretrained(folder)  # what the message says to do
+    assert open_policy(folder, pad_token="<|endoftext|>").tokenizer.pad_token_id < num_rows
+    model = AutoModelForCausalLM.from_pretrained(folder)  # the other way that the message names
     model.resize_token_embeddings(len(tokenizer))
     model.save_pretrained(folder)
     assert open_policy(folder).tokenizer.pad_token_id == num_rows
+
+
+@pytest.mark.parametrize("special", [True, False])
+def test_a_token_outside_the_embedding_is_refused_where_text_can_become_it(chat_folder, special):
+    folder = chat_folder()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens(["<image>"], special_tokens=special)
+    tokenizer.save_pretrained(folder)
+    if special:
+        assert open_policy(folder)  # nothing ever writes it
+        tokenizer.chat_template += "<image>"
+        tokenizer.save_pretrained(folder)
+    with pytest.raises(ValueError, match=r"rows holds, got \['<image>'\] beyond it"):
+        open_policy(folder)
 
 
 def test_a_base_model_is_spoken_to_in_plain_text(chat_folder, sandbox, tmp_path):

@@ -13,10 +13,11 @@ _CODE = "def f(x):\n    return x + 1"
 
 
 def expect_vocabulary(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raises ValueError if the tokenizer loses text, or has a token outside the embedding.
+    """Raises ValueError if the tokenizer loses text, or makes tokens outside the embedding.
 
     `from_pretrained` makes a tokenizer of a folder without one, empty, and gives one without
-    padding a new token that its model does not know.
+    padding a new token that its model does not know. A special token that neither pads, begins or
+    ends a text nor stands in the chat template may lie outside, as Gemma 3's for images does.
     """
     name = tokenizer.name_or_path or "tokenizer"
     ids = tokenizer.encode(_CODE, add_special_tokens=False)
@@ -28,10 +29,18 @@ def expect_vocabulary(model: nn.Module, tokenizer: PreTrainedTokenizerBase) -> N
             "tokenizer.save_pretrained(folder) writes them"
         )
     num_rows = model.get_input_embeddings().weight.shape[0]
-    outside = [token for token, i in tokenizer.get_vocab().items() if i >= num_rows]
+    special = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+    used = {tokenizer.pad_token, tokenizer.bos_token, tokenizer.eos_token}
+    outside = [
+        token
+        for token, i in tokenizer.get_vocab().items()
+        if i >= num_rows
+        and (i not in special or token in used or token in str(tokenizer.chat_template))
+    ]
     if outside:
         raise ValueError(
             f"{name}: expected tokens that the model's embedding of {num_rows} rows holds, got "
-            f"{sorted(outside)[:8]} beyond it (the padding token is {tokenizer.pad_token!r}); give "
-            "the model rows for them, model.resize_token_embeddings(len(tokenizer)), and save both"
+            f"{sorted(outside)[:8]} beyond it; give the model rows for them, "
+            "model.resize_token_embeddings(len(tokenizer)), and save both; if it is the padding, "
+            "another token can be named, pad_token=..."
         )
