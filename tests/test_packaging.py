@@ -141,6 +141,10 @@ def test_a_changed_lock_changes_the_stamp(tmp_path):
     [
         (("demo", "--seed", "-1"), "expected a seed from 0 to"),
         (("pretrain", "--seed", "-1"), "expected a seed from 0 to"),
+        (("demo", "--seed", "abc"), "expected a seed from 0 to 2**32 - 1, got abc"),
+        (("demo", "--minutes", "abc"), "expected 1 to 10000 minutes, got abc"),
+        (("demo", "--minutes", "nan"), "expected 1 to 10000 minutes, got nan"),
+        (("lab", "--port", "abc"), "expected a port from 1 to 65535, got abc"),
         (("demo", "--out", "pyproject.toml"), "expected a folder, but pyproject.toml is a file"),
         (("reproduce", "six-designs", "--out", "pyproject.toml/x"), "pyproject.toml is a file"),
         (("nbgrader", "pyproject.toml"), "expected a folder, but pyproject.toml is a file"),

@@ -84,3 +84,13 @@ def test_both_reward_designs_can_be_made():
     names = {}
     exec(blocks(PAGE)[1], names)
     assert [part.weight for part in names["honest"].components] == [1.0, -1.0]
+
+
+def test_the_row_it_shows_is_complete_and_its_reference_solves_it(sandbox, capsys):
+    from workbench import load_tasks
+
+    (block,) = (block for block in blocks(PAGE) if '"reference"' in block)
+    exec(block, {"load_tasks": load_tasks, "sandbox": sandbox})
+    sound, broken = capsys.readouterr().out.splitlines()
+    assert "visible_pristine 2 of 2 passed, hidden 1 of 1 passed" in sound
+    assert "clamp(-5, 0, 3) got -5 want 0" in broken

@@ -12,11 +12,13 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from workbench import bootstrap
 
 NEED_TEST_EXTRA = ("test", "setup", "nbgrader", "gallery")
 """Commands that use the packages of pyproject.toml's extra "test"."""
+Number = TypeVar("Number", int, float)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -101,17 +103,11 @@ def _demo_options(demo: argparse.ArgumentParser) -> None:
 
 
 def _minutes(text: str) -> float:
-    minutes = float(text)
-    if not 1 <= minutes <= 10_000:
-        raise argparse.ArgumentTypeError(f"expected 1 to 10000 minutes, got {text}")
-    return minutes
+    return _between(1, 10_000, float, "1 to 10000 minutes", text)
 
 
 def _seed(text: str) -> int:
-    seed = int(text)
-    if not 0 <= seed < 2**32:
-        raise argparse.ArgumentTypeError(f"expected a seed from 0 to 2**32 - 1, got {text}")
-    return seed
+    return _between(0, 2**32 - 1, int, "a seed from 0 to 2**32 - 1", text)
 
 
 def _folder(text: str) -> str:
@@ -122,10 +118,18 @@ def _folder(text: str) -> str:
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, got {text}")
-    return port
+    return _between(1, 65535, int, "a port from 1 to 65535", text)
+
+
+def _between(low: int, high: int, kind: type[Number], wanted: str, text: str) -> Number:
+    """The number that `text` says, if it is one in [low, high]."""
+    try:
+        number = kind(text)
+    except ValueError:
+        number = None
+    if number is None or not low <= number <= high:
+        raise argparse.ArgumentTypeError(f"expected {wanted}, got {text}")
+    return number
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -86,6 +86,8 @@ def test_func_sec_of_groups(groups):
     # each: 1 works and is secure, 2 work and are not, 3 do not work
     assert func_sec(groups, TASKS, 1) == pytest.approx((3 / 6, 1 / 6))
     assert func_sec(groups, TASKS, 6) == (1.0, 1.0)
+    with pytest.raises(ValueError, match=f"no task '{TASKS[0].task_id}' among the 0 given"):
+        func_sec(groups, [], 1)
 
 
 def test_only_functions_to_be_written_from_nothing_are_taken(sandbox):

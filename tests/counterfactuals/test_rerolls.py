@@ -10,6 +10,10 @@ from workbench.counterfactuals import (
     Rerolls,
     exact_turn_values,
     planted_policy,
+    planted_team,
+    play_agents,
+    replay,
+    replay_subsets,
     reroll,
     reroll_many,
 )
@@ -82,9 +86,29 @@ def test_rerolls_do_not_repeat_the_rollouts_own_random_numbers(task, sandbox):
 def test_a_group_that_does_not_replay_is_refused(policy, group, task, sandbox):
     other = load_tasks("bugfix", split="train", count=2)[1]
     with pytest.raises(ValueError, match="trajectory 0, turn 0: expected the recorded answer"):
-        reroll(policy, group, replace(other, statement=task.statement), sandbox, 2, max_turns=5)
+        renamed = replace(other, statement=task.statement, task_id=task.task_id)
+        reroll(policy, group, renamed, sandbox, 2, max_turns=5)
+    with pytest.raises(ValueError, match=r"task: expected one task, got \[Task"):
+        reroll(policy, group, [task], sandbox)
     with pytest.raises(ValueError, match="num_rerolls: expected at least 2"):
         reroll(policy, group, task, sandbox, 1)
+
+
+@pytest.mark.parametrize(
+    "play",
+    [
+        lambda policy, group, *rest: reroll(policy, group, *rest),
+        lambda policy, group, *rest: exact_turn_values(policy, group, *rest),
+        lambda policy, group, *rest: replay_subsets(group, *rest),
+        lambda policy, group, *rest: replay(group.trajectories[0], *rest),
+        lambda policy, group, *rest: play_agents(planted_team(rest[0]), {}, group, *rest),
+    ],
+)
+def test_another_task_is_named_before_anything_is_played(policy, group, task, sandbox, play):
+    other = load_tasks("bugfix", split="train", count=2)[1]
+    why = f"task: expected '{task.task_id}', which was rolled out here, got '{other.task_id}'"
+    with pytest.raises(ValueError, match=why):
+        play(policy, group, other, sandbox)
 
 
 def test_groups_share_a_session_and_not_their_places(policy, group, task, sandbox):

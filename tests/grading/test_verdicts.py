@@ -34,7 +34,9 @@ TASK = Task(
 DOUBLE = Task("double", "write f", "f", "lib.py", {}, (), (Case((2,), 4),), {})
 
 
-def test_what_is_no_solution_is_refused(sandbox):
+def test_what_is_no_task_or_no_solution_is_refused(sandbox):
+    with pytest.raises(ValueError, match=r"task: expected one task, got \[Task.*; grade_many"):
+        grade([DOUBLE], RIGHT, sandbox)
     with pytest.raises(ValueError, match=r"solution: expected a text or {path: text}, got None"):
         grade(TASK, None, sandbox)
 

@@ -114,6 +114,23 @@ def test_the_still_table_writes_every_number(group):
     assert "SOLVED" in figure.get_supxlabel()
 
 
+@pytest.mark.parametrize("num_schemes", [1, 7, 10, 20])
+def test_headings_and_numbers_of_many_columns_do_not_touch(group, num_schemes):
+    solved, failed = group.trajectories
+    wordy = turn("edit lib.py 8|    return max([x for x in xs])", 1)
+    group = replace(group, trajectories=(replace(solved, turns=(wordy,) * 3), failed))
+    names = [f"{k} return_to_go" for k in range(num_schemes)]
+    said = {name: [np.full(3, -1.0), np.full(2, 1.0)] for name in names}
+    columns = credit_columns(group, said, group.turn_values)
+    figure = plots.credit_table(group, columns, 0)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    cells = np.array(axes.texts).reshape(3, -1)  # turns, columns
+    for row in (axes.get_xticklabels(), *cells):
+        boxes = [text.get_window_extent() for text in row]
+        assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
+
+
 def test_a_long_attempt_is_cut_around_the_chosen_turn(group):
     solved = group.trajectories[0]
     long = replace(solved, turns=(turn("ls", 1),) * 99 + (turn("submit", 1),))

@@ -6,6 +6,7 @@ import shutil
 import pytest
 import torch
 from peft import LoraConfig
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from workbench import load_tasks, rollout
 from workbench.learning.batch import pack
@@ -185,6 +186,43 @@ def test_a_tokenizer_without_padding_asks_for_one(chat_folder):
         open_policy(folder)
     policy = open_policy(folder, pad_token="<|endoftext|>")
     assert policy.tokenizer.pad_token != policy.tokenizer.eos_token
+
+
+def test_a_folder_without_its_tokenizer_is_refused(chat_folder):
+    folder = chat_folder()
+    for path in [*folder.glob("*token*"), *folder.glob("*.jinja")]:
+        path.unlink()
+    with pytest.raises(ValueError, match=r"gives back what it reads, got '' for .* tokenizer.json"):
+        open_policy(folder)
+
+
+def test_a_padding_token_outside_the_embedding_is_refused(chat_folder):
+    folder = chat_folder()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    num_rows = len(tokenizer)
+    tokenizer.add_special_tokens({"pad_token": "<pad>"})  # and the model is left as it was
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(ValueError, match=rf"{num_rows} rows holds, got \['<pad>'\] beyond it"):
+        open_policy(folder)
+    assert open_policy(folder, pad_token="<|endoftext|>").tokenizer.pad_token_id < num_rows
+    model = AutoModelForCausalLM.from_pretrained(folder)  # the other way that the message names
+    model.resize_token_embeddings(len(tokenizer))
+    model.save_pretrained(folder)
+    assert open_policy(folder).tokenizer.pad_token_id == num_rows
+
+
+@pytest.mark.parametrize("special", [True, False])
+def test_a_token_outside_the_embedding_is_refused_where_text_can_become_it(chat_folder, special):
+    folder = chat_folder()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens(["<image>"], special_tokens=special)
+    tokenizer.save_pretrained(folder)
+    if special:
+        assert open_policy(folder)  # nothing ever writes it
+        tokenizer.chat_template += "<image>"
+        tokenizer.save_pretrained(folder)
+    with pytest.raises(ValueError, match=r"rows holds, got \['<image>'\] beyond it"):
+        open_policy(folder)
 
 
 def test_a_base_model_is_spoken_to_in_plain_text(chat_folder, sandbox, tmp_path):

@@ -145,7 +145,9 @@ def test_an_attempt_that_does_not_replay_and_no_rerolls_at_all_are_refused(repai
     policy = ScriptedPolicy([does["look"], "submit"])
     attempt = rollout(policy, repair, sandbox, n=1).trajectories[0]
     with pytest.raises(ValueError, match="turn 0: expected the recorded answer"):
-        any_succeeds(policy, attempt, other, sandbox)(1)
+        any_succeeds(policy, attempt, replace(other, task_id=repair.task_id), sandbox)(1)
+    with pytest.raises(ValueError, match=f"expected '{repair.task_id}', .* got '{other.task_id}'"):
+        any_succeeds(policy, attempt, other, sandbox)
     with pytest.raises(ValueError, match="num_rerolls: expected at least 1, got 0"):
         any_succeeds(policy, attempt, repair, sandbox, num_rerolls=0)
 

@@ -46,6 +46,15 @@ def test_scores_lie_in_the_evidence_with_the_models_version(model, by_hand, task
     assert groups[0].trajectories[0].evidence.turn_scores is None
 
 
+def test_what_is_no_policy_or_no_list_of_groups_is_refused(policy, by_hand):
+    group = by_hand.group(by_hand.attempt([by_hand.good]))
+    with pytest.raises(ValueError, match="policy: expected a policy, got 'tiny'; open_policy"):
+        TurnModel.from_policy("tiny")
+    for read in (score_turns, TurnModel.annotate):
+        with pytest.raises(ValueError, match=r"groups: expected a list .* got Group.*\[group\]"):
+            read(TurnModel.from_policy(policy), group)
+
+
 def test_a_critic_does_not_score(policy, by_hand):
     with pytest.raises(ValueError, match='expected one that reads "end"'):
         score_turns(TurnModel.from_policy(policy, reads="before"), [])

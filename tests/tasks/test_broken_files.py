@@ -157,6 +157,11 @@ BROKEN_CALLS = [
         "source['train'] say",
     ),
     (
+        (GOOD,),
+        "source: expected a suite, a path or a list of dicts, got dict; of a single row make a "
+        "list, [row]",
+    ),
+    (
         ([GOOD], "dev"),
         "rows: no task of split 'dev'; its tasks name no split; give one of those, or leave split "
         "out to load all",

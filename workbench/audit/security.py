@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from workbench.records import Group, Task
 from workbench.rewards import Component, RewardDesign, all_pass
+from workbench.rewards.design import task_of
 from workbench.stats import func_sec_at_k
 
 
@@ -35,9 +36,12 @@ def security_designs(
 
 
 def func_sec(groups: Iterable[Group], tasks: Iterable[Task], k: int) -> tuple[float, float]:
-    """(func@k, func-sec@k) of groups sampled on tasks with attacks; see `stats.func_sec_at_k`."""
+    """(func@k, func-sec@k) of groups sampled on tasks with attacks; see `stats.func_sec_at_k`.
+
+    Raises ValueError if a group's task is not among `tasks`.
+    """
     by_id = {task.task_id: task for task in tasks}
-    attempts = [[(t, by_id[t.task_id]) for t in group.trajectories] for group in groups]
+    attempts = [[(t, task_of(group, by_id)) for t in group.trajectories] for group in groups]
     func, sec = (
         [[_or_nan(passed(*attempt)) for attempt in row] for row in attempts]
         for passed in (all_pass("hidden"), all_pass("exploit"))

@@ -22,6 +22,7 @@ from workbench.environments import Environment
 from workbench.episodes import rollout
 from workbench.evaluation import SOLVED
 from workbench.records import Action, AgentsValue, Group, SamplerSettings, Task, Trajectory
+from workbench.records.arguments import expect_task_of
 from workbench.rewards import RewardDesign
 
 if TYPE_CHECKING:
@@ -54,8 +55,10 @@ def play_agents(
     Returns:
         (group, cost). An attempt of which one choice could not be judged has no values.
     Raises:
-        ValueError: unless there is a stand-in for every agent, and num_plays >= 1.
+        ValueError: unless there is a stand-in for every agent, num_plays >= 1, and the task is the
+            group's.
     """
+    expect_task_of(group, task)
     names = [agent.name for agent in team.agents]
     if set(stand_ins) != set(names) or num_plays < 1:
         raise ValueError(

@@ -17,6 +17,7 @@ from workbench.counterfactuals.cost import Cost, CpuMeter
 from workbench.environments import Environment, EnvironmentState
 from workbench.evaluation import SOLVED
 from workbench.records import Group, SamplerSettings, Task, Trajectory, TurnValue
+from workbench.records.arguments import expect_task_of
 from workbench.rewards import RewardDesign
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ def exact_turn_values(
     `reward` may look at the final files, the verdict and the stop reason only: turns are not kept
     while continuations are counted. The cost counts an episode for each different end.
 
-    Raises ValueError if the verdict on a continuation is our fault: there is no value then.
+    Raises ValueError if the verdict on a continuation is our fault: there is no value then; and for
+    another task's group.
     """
+    expect_task_of(group, task)
     meter = CpuMeter(sandbox)
     tree = _Tree(policy, Environment(task, sandbox, max_turns=max_turns), reward)
     values = []

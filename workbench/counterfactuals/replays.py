@@ -21,6 +21,7 @@ from workbench.credit import draw_orders
 from workbench.environments import Environment
 from workbench.evaluation import SOLVED
 from workbench.records import Agent, Group, SubsetValue, Task, Trajectory, Turn
+from workbench.records.arguments import expect_task_of
 from workbench.rewards import RewardDesign
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ def replay(
     original episode: a replay is not to be trained on. Of a team's attempt give its `agents`: each
     turn is then taken by the agent that took it, also where a hand-over was left out.
 
-    Raises ValueError if `kept` names a turn that is not there.
+    Raises ValueError if `kept` names a turn that is not there, or the task is another one.
     """
+    expect_task_of(trajectory, task)
     turns = _chosen(trajectory, kept)
     environment = Environment(task, sandbox, max_turns=max(1, len(turns)), agents=agents)
     environment.reset()
@@ -109,8 +111,9 @@ def replay_subsets(
         (group, cost). An attempt of which one replay could not be judged has no values.
     Raises:
         ValueError: for an attempt with more than MAX_PLAYERS players, unless `num_orders` or
-            "without_one" is given.
+            "without_one" is given; for another task's group.
     """
+    expect_task_of(group, task)
     meter = CpuMeter(sandbox)
     jobs = [
         (i, trajectory, kept)

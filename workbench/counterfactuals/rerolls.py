@@ -28,6 +28,7 @@ from workbench.episodes import (
 )
 from workbench.evaluation import SOLVED
 from workbench.records import Group, Task, Trajectory, Turn, TurnValue
+from workbench.records.arguments import expect_task_of
 from workbench.rewards import RewardDesign
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ def reroll_many(
         ValueError: as `reroll` does.
         RolloutStopped: once `stop` returns True.
     """
+    for group, task in zip(groups, tasks):
+        expect_task_of(group, task)
     if num_rerolls < 2:
         raise ValueError(f"num_rerolls: expected at least 2 for an error, got {num_rerolls}")
     meter, cost = CpuMeter(sandbox), Cost()

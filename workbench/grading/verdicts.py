@@ -63,9 +63,10 @@ def grade(task: Task, solution: str | Mapping[str, str], sandbox: Sandbox) -> Ve
         `test_code` that needs what its process cannot have (see `run_split`); an outcome says why.
         A solution whose files cannot be (a path outside the workspace, say) is a compile error.
     Raises:
-        ValueError: if the solution is neither text nor files, a case's arguments are not plain
-            data, or there is `exploit_code` and no function to attack.
+        ValueError: if the task is none, the solution is neither text nor files, a case's arguments
+            are not plain data, or there is `exploit_code` and no function to attack.
     """
+    expect("task", task, Task, "one task", "grade_many takes several, each with its solution")
     kinds = str, Mapping
     expect("solution", solution, kinds, "a text or {path: text}", "see task.reference for one")
     if is_in_image(task) and isinstance(solution, str):

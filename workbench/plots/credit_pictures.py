@@ -33,6 +33,9 @@ MAX_ROWS = 40
 """Turns of a still table; a longer attempt is cut around the chosen turn."""
 MESSAGE_CHARS = 34
 """Longest message in a table."""
+MESSAGES_IN, COLUMN_IN, HEADING_CHARS = 2.6, 0.85, 12
+"""Widths in inches of a table's messages and of its narrowest column, which has room for so many
+characters of a heading."""
 
 Values = Group | Sequence[np.ndarray]
 """Where values come from: a group with `turn_values`, or (K,) arrays, a number before each turn."""
@@ -98,7 +101,8 @@ def credit_table(
     first = max(0, min(turn - MAX_ROWS // 2, len(turns) - MAX_ROWS))
     rows = list(range(first, min(first + MAX_ROWS, len(turns))))
     heat = np.array([[c.credit[attempt][k] / c.scale for c in columns] for k in rows])
-    figure = style.new_figure(1.1 + 0.24 * len(rows))
+    width_in = max(style.WIDTH_IN, MESSAGES_IN + COLUMN_IN * len(columns))
+    figure = style.new_figure(1.1 + 0.24 * len(rows), width_in)
     axes = figure.subplots()
     axes.imshow(np.ma.masked_invalid(heat), cmap=DIVERGING, vmin=-1.3, vmax=1.3, aspect="auto")
     for y, k in enumerate(rows):
@@ -109,7 +113,7 @@ def credit_table(
             axes.text(x, y, words, ha="center", va="center", fontsize=8, color=style.INK)
     names = [f"{k + 1}{' ▸' if k == turn else ''} {_plain(turns[k].action.text)}" for k in rows]
     axes.set_yticks(range(len(rows)), names, fontsize=8, fontfamily="monospace")
-    heads = [_heading(column, max(8, 90 // len(columns))) for column in columns]
+    heads = [_heading(column, max(HEADING_CHARS, 90 // len(columns))) for column in columns]
     axes.set_xticks(range(len(columns)), heads, fontsize=8)
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     axes.spines[:].set_visible(False)

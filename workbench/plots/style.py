@@ -40,9 +40,9 @@ class Picture(Figure):
         return buffer.getvalue()
 
 
-def new_figure(height_in: float) -> Figure:
-    """An empty figure of README width."""
-    return Picture(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained")
+def new_figure(height_in: float, width_in: float = WIDTH_IN) -> Figure:
+    """An empty figure, of README width unless told otherwise."""
+    return Picture(figsize=(width_in, height_in), dpi=DPI, layout="constrained")
 
 
 def tidy(axes, *, title: str = "", x: str = "", y: str = "") -> None:

@@ -21,6 +21,7 @@ from workbench.policies.causal_lm import CausalLMPolicy, no_progress_bar
 from workbench.policies.chat import ChatFormat
 from workbench.policies.sizing import choose_device, choose_dtype, num_parameters, with_positions
 from workbench.policies.transcript import with_template
+from workbench.policies.vocabulary import expect_vocabulary
 
 SHIPPED = Path(__file__).parents[2] / "data" / "policies"
 """Where the policies that come with the project lie."""
@@ -77,8 +78,8 @@ def open_policy(
         shorten: take old observations out of the context when it is full.
         seed: of the new adapters' starting weights.
     Raises:
-        ValueError: nothing is found under that name; no padding token; a package or a device that
-            is missing.
+        ValueError: nothing is found under that name; no padding token; a tokenizer that loses text
+            or has tokens the model has not; a package or a device that is missing.
 
     For a model of fewer than SMALL weights torch is set to one thread, unless the environment's
     OMP_NUM_THREADS says otherwise: threads that wait for one another cost more than they bring.
@@ -102,8 +103,9 @@ def open_policy(
         model = model.to(device)
     if "OMP_NUM_THREADS" not in os.environ and count < SMALL:
         torch.set_num_threads(1)
-    tokenizer = _from_pretrained(AutoTokenizer, source, revision)
-    tokenizer = with_template(_with_padding(tokenizer, pad_token))
+    tokenizer = _with_padding(_from_pretrained(AutoTokenizer, source, revision), pad_token)
+    expect_vocabulary(model, tokenizer)
+    tokenizer = with_template(tokenizer)
     model = _with_adapters(model, lora, adapter, seed, quantize is not None)
     made = chat(tokenizer) if callable(chat) else chat
     return CausalLMPolicy(model, tokenizer, made, shorten=shorten)

@@ -18,6 +18,7 @@ from workbench.environments import Environment
 from workbench.episodes import agents_of, play_on, tell
 from workbench.evaluation import SOLVED
 from workbench.records import Task, Trajectory
+from workbench.records.arguments import expect_task_of
 from workbench.rewards import RewardDesign
 
 if TYPE_CHECKING:
@@ -86,8 +87,9 @@ def any_succeeds(
         k -> whether one succeeds. It raises RuntimeError where not one of them could be judged:
         that is no failure; and ValueError where the attempt does not replay, as `reroll` does.
     Raises:
-        ValueError: if num_rerolls < 1.
+        ValueError: if num_rerolls < 1, or the task is another one.
     """
+    expect_task_of(trajectory, task)
     if num_rerolls < 1:
         raise ValueError(f"num_rerolls: expected at least 1, got {num_rerolls}")
 

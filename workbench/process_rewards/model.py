@@ -14,7 +14,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -22,12 +21,10 @@ from torch import Tensor, nn
 from transformers import AutoModel
 
 from workbench.learning.forward import causal_lm
-from workbench.policies.causal_lm import hash_weights, no_progress_bar
+from workbench.policies.causal_lm import CausalLMPolicy, hash_weights, no_progress_bar
 from workbench.process_rewards.places import Placed, Reads, batches, place, rows_of
 from workbench.records import Group, TurnValue
-
-if TYPE_CHECKING:
-    from workbench.policies import CausalLMPolicy
+from workbench.records.arguments import expect, expect_groups
 
 TOKENS_PER_BATCH = 4096
 """Padded tokens in one forward pass when predicting."""
@@ -55,6 +52,7 @@ class TurnModel:
     @classmethod
     def from_policy(cls, policy: CausalLMPolicy, *, reads: Reads = "end") -> TurnModel:
         """A model that predicts 0.5 everywhere: the policy's backbone, and a head of zeros."""
+        expect("policy", policy, CausalLMPolicy, "a policy", "open_policy opens one")
         model = copy.deepcopy(policy.model)
         if hasattr(model, "merge_and_unload"):
             model = model.merge_and_unload()  # LoRA adapters become part of the weights
@@ -85,6 +83,7 @@ class TurnModel:
 
     def predict(self, groups: Sequence[Group]) -> list[list[np.ndarray]]:
         """For each group, G arrays of shape (K,): the prediction at each turn, in [0, 1]."""
+        expect_groups("groups", groups)
         attempts = [t for group in groups for t in group.trajectories]
         owners, rows = [], []
         for i, trajectory in enumerate(attempts):

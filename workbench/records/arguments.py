@@ -1,6 +1,6 @@
 """What a caller gave: checked where it comes in, before anything is sampled or written.
 
-Stage: at every door (`train`, `evaluate`, `rollout`, `grade`, `compare`). Left out: what only one
+Stage: at every door (`train`, `evaluate`, `rollout`, `grade`, `reroll`). Left out: what only one
 door can know to be wrong.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
+from workbench.records.attempts import Trajectory
+from workbench.records.groups import Group
 from workbench.records.tasks import Task
 
 
@@ -27,6 +29,24 @@ def expect_tasks(name: str, value: object) -> None:
         raise ValueError(
             f"{name}: expected a list of tasks, got {value!r:.80}; load_tasks returns one, and a "
             "task alone is given as [task]"
+        )
+
+
+def expect_task_of(played: Group | Trajectory, task: object) -> None:
+    """Raises ValueError unless `task`, given as that argument, is the one these are attempts at."""
+    expect("task", task, Task, "one task", "the one that was rolled out")
+    if task.task_id != played.task_id:
+        raise ValueError(
+            f"task: expected {played.task_id!r}, which was rolled out here, got {task.task_id!r}"
+        )
+
+
+def expect_groups(name: str, value: object) -> None:
+    """Raises ValueError unless `value`, given as the argument `name`, is a sequence of groups."""
+    if not (isinstance(value, Sequence) and all(isinstance(group, Group) for group in value)):
+        raise ValueError(
+            f"{name}: expected a list of groups, got {value!r:.80}; a group alone is given as "
+            "[group]"
         )
 
 

@@ -71,7 +71,9 @@ def load_tasks(
         ValueError: unknown suite, split, format or detail; a count below 0; broken rows (says
             which line and field), and then nothing is loaded; a task_id that occurs twice.
 
-    Two tasks with equal statement and tests are a warning. No text of a row is executed.
+    Two tasks with equal statement and tests are a warning. No text of a row is executed: whether a
+    task's own solution passes its tests says `grade(task, task.reference, sandbox)`, and of a
+    repository `audit.check_repository`.
 
     >>> load_tasks("bugfix", split="dev", count=1)[0].statement
     'fix wrap'
@@ -95,10 +97,10 @@ def load_tasks(
     if isinstance(source, (str, Path)):
         tasks = read_file(_existing(source), format)
     elif isinstance(source, Mapping) or not isinstance(source, Iterable) or _is_frame(source):
-        hint = "; choose one split, source['train'] say" if isinstance(source, Mapping) else ""
-        hint = "; give source.to_dict('records')" if _is_frame(source) else hint
-        kind = type(source).__name__
-        raise ValueError(f"source: expected a suite, a path or a list of dicts, got {kind}{hint}")
+        raise ValueError(
+            "source: expected a suite, a path or a list of dicts, got "
+            f"{type(source).__name__}{_what_to_do(source)}"
+        )
     else:
         tasks = read_rows(source, format)
     return _of_split(tasks, split, source)[:count]
@@ -107,6 +109,17 @@ def load_tasks(
 def _is_frame(source: Any) -> bool:
     """Whether it is a table of pandas, which iterates over the names of its columns."""
     return type(source).__name__ == "DataFrame"
+
+
+def _what_to_do(source: Any) -> str:
+    """What makes tasks of a `source` that is none of those it may be, if that can be told."""
+    if _is_frame(source):
+        return "; give source.to_dict('records')"
+    if not isinstance(source, Mapping):
+        return ""
+    if any(isinstance(value, str) for value in source.values()):  # no split is a text
+        return "; of a single row make a list, [row]"
+    return "; choose one split, source['train'] say"
 
 
 def _stored(name: str, split: str | None, detail: str | None) -> list[Task]:
