@@ -22,6 +22,7 @@ from workbench.counterfactuals import Cost
 from workbench.credit import tied
 from workbench.episodes import rollout_many
 from workbench.evaluation import SOLVED
+from workbench.grading.collectors import collect
 from workbench.learning.batch import Batch, pack, split_minibatches
 from workbench.learning.checkpoint import Place, derive_seed
 from workbench.learning.config import RLConfig, TrainConfig
@@ -77,6 +78,7 @@ def improve_by_rl(
                     max_turns=config.max_turns,
                     stop=journal.stop_requested,
                 )
+                groups = collect(groups, chosen, reward.collectors, sandbox)
                 extra = Cost()
                 if evidence is not None:
                     groups, extra = evidence(

@@ -23,7 +23,7 @@ from workbench.records import (
     Task,
     Trajectory,
 )
-from workbench.rewards.components import Component
+from workbench.rewards.components import Component, collectors_of
 from workbench.rewards.rules import Gate, WeightedComponent, check_rules, checked, number
 
 if TYPE_CHECKING:
@@ -112,6 +112,11 @@ class RewardDesign:
         Raises ValueError if a weight is negative or all are 0.
         """
         return self._with(self.components, is_normalised=True)
+
+    @property
+    def collectors(self) -> tuple[str, ...]:
+        """The collectors on request that its components read, each once, sorted."""
+        return tuple(sorted({name for c in self.components for name in collectors_of(c.component)}))
 
     def component(self, name: str) -> WeightedComponent:
         """The line of the design called `name`. Raises ValueError if there is none."""
