@@ -268,6 +268,14 @@ def test_a_scheme_that_gives_no_number_a_turn_is_told_what_is_expected(by_hand, 
     assert [numbers.tolist() for numbers in row] == [[0.5, 0.5], [0.5, 0.5]]
 
 
+def test_a_scheme_that_returns_an_infinite_number_is_told_so(by_hand):
+    attempt = by_hand.trajectory([by_hand.turn([5], [-0.1], [4], 0)] * 2)
+    scheme = RLConfig(credit=lambda group, rewards, **_: [[0.0, np.inf], [np.nan, 1.0]])
+    wanted = r"credit: expected finite numbers, .* got \[0.0, inf\] for attempt 0 of task 'by-hand'"
+    with pytest.raises(ValueError, match=wanted):
+        credit_turns([by_hand.group(attempt, attempt)], np.array([[0.0, 1.0]]), scheme)
+
+
 def test_a_scheme_that_finds_nothing_to_teach_changes_nothing(
     make_policy, tasks, sandbox, brevity, tmp_path
 ):
@@ -440,6 +448,12 @@ def test_settings_that_cannot_work_are_refused_at_once(
 def test_a_setting_that_is_none_of_its_words_or_out_of_range_is_refused(setting, message):
     with pytest.raises(ValueError, match=f"^rl.{message}"):
         resolve(TrainConfig(rl=RLConfig(**setting)), lora=False)
+
+
+def test_an_option_that_a_scheme_does_not_have_is_named():
+    misspelt = RLConfig(credit=partial(gigpo, gama=0.9))
+    with pytest.raises(ValueError, match="rl.credit: .* unexpected keyword argument 'gama'"):
+        resolve(TrainConfig(rl=misspelt), lora=False)
 
 
 def test_settings_of_the_other_records_are_checked_too_and_their_limits_are_allowed():

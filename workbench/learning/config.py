@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -221,8 +222,10 @@ def _check_evidence_and_credit(rl: RLConfig) -> None:
             f"rl.evidence: expected what can be called, got the class {rl.evidence.__name__}; make "
             f"one: {rl.evidence.__name__}(...)"
         )
+    whole = rl.credit if isinstance(rl.credit, partial) else partial(rl.credit)
+    options = whole.keywords | dict(scale="std", ddof=1)
     try:
-        inspect.signature(rl.credit).bind(None, None, scale="std", ddof=1)
+        inspect.signature(whole.func).bind(*whole.args, None, None, **options)
     except TypeError as error:
         raise ValueError(
             f"rl.credit: expected a scheme that can be called as scheme(group, rewards, scale=, "

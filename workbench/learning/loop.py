@@ -208,7 +208,8 @@ def require_judged(
 
 
 def numbers_of_turns(group: Group, said: Sequence[Sequence[float]]) -> list[np.ndarray]:
-    """What a scheme returned, as G arrays (K,). Raises ValueError if it is not a number a turn."""
+    """What a scheme returned, as G arrays (K,). Raises ValueError if it is not a number a turn, or
+    one is infinite."""
     expected = [(len(t.turns),) for t in group.trajectories]
     shapes = [np.shape(numbers) for numbers in said] if np.iterable(said) else None
     if shapes != expected:
@@ -216,7 +217,15 @@ def numbers_of_turns(group: Group, said: Sequence[Sequence[float]]) -> list[np.n
             f"credit: expected an array for each attempt, a number a turn, shapes {expected}, got "
             f"{said!r:.80}; return [np.full(len(t.turns), a) ...] where all turns of t have a"
         )
-    return [np.asarray(numbers, dtype=float) for numbers in said]
+    credit = [np.asarray(numbers, dtype=float) for numbers in said]
+    for i, numbers in enumerate(credit):
+        if np.isinf(numbers).any():
+            raise ValueError(
+                f"credit: expected finite numbers, nan for a turn that is left out, got "
+                f"{numbers.tolist()!s:.80} for attempt {i} of task {group.task_id!r}; what does "
+                "the scheme divide by?"
+            )
+    return credit
 
 
 def require_credit(credit: Sequence[Sequence[np.ndarray]]) -> None:
