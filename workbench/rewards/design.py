@@ -23,6 +23,7 @@ from workbench.records import (
     Task,
     Trajectory,
 )
+from workbench.records.arguments import expect
 from workbench.rewards.components import Component, collectors_of
 from workbench.rewards.rules import Gate, WeightedComponent, check_rules, checked, number
 
@@ -132,9 +133,11 @@ class RewardDesign:
         Of an aborted episode all are None and none is called: it was cut off by a fault of ours,
         so nothing in it is the policy's to answer for, and no rule makes a total of None alone.
 
-        Raises ValueError if the trajectory is of another task, or a component returns anything
-        but a finite number or None.
+        Raises ValueError if the trajectory is none or of another task, or a component returns
+        anything but a finite number or None.
         """
+        what_to_do = "groups are scored by score_groups([group], [task])"
+        expect("trajectory", trajectory, Trajectory, "a Trajectory", what_to_do)
         if trajectory.task_id != task.task_id:
             raise ValueError(
                 f"expected the task {trajectory.task_id!r} of this trajectory, got "
