@@ -222,9 +222,9 @@ def _check_evidence_and_credit(rl: RLConfig) -> None:
             f"rl.evidence: expected what can be called, got the class {rl.evidence.__name__}; make "
             f"one: {rl.evidence.__name__}(...)"
         )
-    whole = rl.credit if isinstance(rl.credit, partial) else partial(rl.credit)
-    options = whole.keywords | dict(scale="std", ddof=1)
     try:
+        whole = rl.credit if isinstance(rl.credit, partial) else partial(rl.credit)
+        options = whole.keywords | dict(scale="std", ddof=1)
         inspect.signature(whole.func).bind(*whole.args, None, None, **options)
     except TypeError as error:
         raise ValueError(

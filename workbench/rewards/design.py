@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.records import (
-    Group,
-    RewardBreakdown,
-    RewardPart,
-    StoredRun,
-    Task,
-    Trajectory,
-)
+from workbench.records import Group, RewardBreakdown, RewardPart, StoredRun, Task, Trajectory
 from workbench.records.arguments import expect
 from workbench.rewards.components import Component, collectors_of
 from workbench.rewards.rules import Gate, WeightedComponent, check_rules, checked, number
