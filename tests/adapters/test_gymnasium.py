@@ -9,6 +9,7 @@ import pytest
 from tests.adapters.conftest import HONEST
 from workbench.adapters import as_gymnasium
 from workbench.adapters.gymnasium_env import REPLACEMENT
+from workbench.rewards import RewardDesign, no_new_findings
 from workbench.tasks import load_tasks
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra `adapters` is not installed")
@@ -40,6 +41,15 @@ def test_an_episode_pays_at_its_end(sandbox):
     assert env.trajectory.evidence.tampered == ("tests.py",)
     with pytest.raises(ValueError, match="the episode is over"):
         env.step("ls")
+
+
+def test_what_a_design_reads_is_collected_before_it_scores(sandbox):
+    env = as_gymnasium(FUNCTIONS, sandbox, RewardDesign(tidy=(no_new_findings("lint"), 1.0)))
+    paid = []
+    for answer in ("    return None", "    import os\n    return None"):
+        env.reset(seed=0)
+        paid.append(env.step(answer)[1])
+    assert paid == [1.0, 0.0]
 
 
 def test_turns_that_run_out_truncate(sandbox):

@@ -21,7 +21,7 @@ from workbench.adapters import (
     as_taskset,
     environment_factory,
 )
-from workbench.rewards import RewardDesign, all_pass, compiles, ran_out
+from workbench.rewards import RewardDesign, all_pass, compiles, faster, no_new_findings, ran_out
 from workbench.tasks import load_tasks
 
 TASK = load_tasks("functions", split="dev", count=1)[0]
@@ -66,6 +66,28 @@ def test_what_cannot_be_judged_is_none_and_counted_and_each_component_is_logged(
         "tests": [1.0, 0.0, None, 0.0],
         "loads": [1.0, 1.0, None, 0.0],
     }
+
+
+TIDY = RewardDesign(tidy=(no_new_findings("lint"), 1.0))
+UNTIDY = "    import os\n    return None"
+
+
+def test_what_a_design_reads_is_collected_before_it_scores(sandbox):
+    pairs = [(TASK, WRONG), (TASK, UNTIDY)]
+    [component], _ = as_rewards(TIDY, [TASK], sandbox)
+    assert Log().call(as_reward(TIDY, [TASK], sandbox), pairs) == [1.0, 0.0]
+    assert Log().call(component, pairs) == [1.0, 0.0]
+    environment = environment_factory([BUGFIX], sandbox, TIDY)()
+    environment.reset(task_id=BUGFIX.task_id)
+    environment.edit(f"{BUGFIX.entry_file} 1|import os")
+    environment.submit()
+    assert environment.get_reward() == 0.0
+
+
+def test_what_cannot_be_collected_of_a_task_is_refused_at_the_start(sandbox):
+    without = replace(TASK, reference={})
+    with pytest.raises(ValueError, match='leave out the collector "speed" or this task'):
+        as_reward(RewardDesign(fast=(faster(), 1.0)), [without], sandbox)
 
 
 def test_one_function_a_component_is_none_in_all_of_them_together(sandbox):

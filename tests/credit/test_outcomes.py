@@ -31,6 +31,11 @@ def test_broadcast_puts_the_group_advantage_on_every_turn(by_hand):
     same(credit, [[1.5] * 3, [-0.5], [-0.5] * 2, [-0.5] * 2])
 
 
+def test_a_list_of_groups_in_the_place_of_one_is_refused(by_hand):
+    with pytest.raises(ValueError, match=r"group: expected a Group, got \[Group.*once a group"):
+        broadcast([by_hand.of_lengths(1, 2)], [1, 0])
+
+
 def test_broadcast_is_the_group_advantage_bit_for_bit_also_of_a_whole_batch(by_hand):
     rewards = np.random.default_rng(0).normal(size=(16, 8))
     for row, expected in zip(rewards, group_advantages(rewards)):

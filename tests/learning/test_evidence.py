@@ -12,7 +12,7 @@ from workbench.learning import RLConfig, TrainConfig, train
 from workbench.learning.loop import require_credit
 from workbench.process_rewards import Critic
 from workbench.records import TurnValue
-from workbench.rewards import RewardDesign, totals
+from workbench.rewards import RewardDesign, mergeability, own_tests_fail_on_base, totals
 from workbench.runlog import load_run
 
 REROLLED = TrainConfig(
@@ -36,6 +36,27 @@ def with_rl(**changes):
 def half(trajectory, task):
     """Component: everybody gets the same."""
     return 0.5
+
+
+def test_what_the_reward_reads_is_collected_before_it_scores_also_rerolls(
+    make_policy, tasks, sandbox, tmp_path
+):
+    settings = dict(config=with_rl(iterations=1, group_size=2), reward=mergeability())
+    train(make_policy(), tasks, sandbox, "rl", folder=tmp_path / "run", **settings).wait()
+    [stored] = load_run(tmp_path / "run").iterations
+    for trajectory in (t for group in stored.groups for t in group.trajectories):
+        assert trajectory.evidence.lint is not None and trajectory.evidence.security is not None
+        assert trajectory.verdict.of_suite("agent_on_base")
+
+
+def test_a_reward_that_reads_what_a_task_cannot_have_is_refused_before_anything_is_sampled(
+    make_policy, tasks, sandbox, tmp_path
+):
+    without = [replace(tasks[0], reference={})]
+    reward = RewardDesign(own=(own_tests_fail_on_base, 1.0))
+    with pytest.raises(ValueError, match='leave out the collector "agent_on_base" or this task'):
+        train(make_policy(), without, sandbox, "rl", reward=reward, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_rerolls_are_counted_stored_and_turned_into_credit(

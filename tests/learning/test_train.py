@@ -1,5 +1,6 @@
 """Whole runs of a policy that has learned nothing, with a reward it can learn."""
 
+import math
 import os
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from workbench.credit import (
 from workbench.learning import RFTConfig, RLConfig, TrainConfig, pack, token_mean_weights, train
 from workbench.learning.batch import split_minibatches
 from workbench.learning.checkpoint import derive_seed
+from workbench.learning.config import resolve
 from workbench.learning.forward import plain_attention
 from workbench.learning.loop import credit_turns, tasks_of_iteration, token_loss
 from workbench.learning.losses import sequence_mean_weights
@@ -266,6 +268,14 @@ def test_a_scheme_that_gives_no_number_a_turn_is_told_what_is_expected(by_hand, 
     assert [numbers.tolist() for numbers in row] == [[0.5, 0.5], [0.5, 0.5]]
 
 
+def test_a_scheme_that_returns_an_infinite_number_is_told_so(by_hand):
+    attempt = by_hand.trajectory([by_hand.turn([5], [-0.1], [4], 0)] * 2)
+    scheme = RLConfig(credit=lambda group, rewards, **_: [[0.0, np.inf], [np.nan, 1.0]])
+    wanted = r"credit: expected finite numbers, .* got \[0.0, inf\] for attempt 0 of task 'by-hand'"
+    with pytest.raises(ValueError, match=wanted):
+        credit_turns([by_hand.group(attempt, attempt)], np.array([[0.0, 1.0]]), scheme)
+
+
 def test_a_scheme_that_finds_nothing_to_teach_changes_nothing(
     make_policy, tasks, sandbox, brevity, tmp_path
 ):
@@ -417,6 +427,42 @@ def test_settings_that_cannot_work_are_refused_at_once(
     with pytest.raises(ValueError, match=message):
         train(**(arguments | change), folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (dict(tied_groups="dorp"), 'tied_groups: expected "drop" or "keep", got \'dorp\''),
+        (dict(advantage_scale="max"), 'advantage_scale: expected "std" or "none", got \'max\''),
+        (dict(advantage_ddof=2), "advantage_ddof: expected 0 or 1, got 2"),
+        (dict(lr="1e-4"), "lr: expected None or a finite number from 0 up, got '1e-4'"),
+        (dict(lr=-1), "lr: expected None or a finite number from 0 up, got -1"),
+        (dict(lr=math.nan), "lr: expected None or a finite number from 0 up, got nan"),
+        (dict(evidence=4), "evidence: expected None or what can be called, got 4"),
+        (dict(clip_low=-0.1), "clip_low: expected a number from 0 up, got -0.1"),
+        (dict(grad_clip=None), "grad_clip: expected a number above 0, got None"),
+        (dict(betas=0.9), r"betas: expected two numbers in \[0, 1\), got 0.9"),
+        (dict(betas=(0.9, 1.0)), r"betas: expected two numbers in \[0, 1\), got \(0.9, 1.0\)"),
+    ],
+)
+def test_a_setting_that_is_none_of_its_words_or_out_of_range_is_refused(setting, message):
+    with pytest.raises(ValueError, match=f"^rl.{message}"):
+        resolve(TrainConfig(rl=RLConfig(**setting)), lora=False)
+
+
+def test_an_option_that_a_scheme_does_not_have_is_named():
+    misspelt = RLConfig(credit=partial(gigpo, gama=0.9))
+    with pytest.raises(ValueError, match="rl.credit: .* unexpected keyword argument 'gama'"):
+        resolve(TrainConfig(rl=misspelt), lora=False)
+
+
+def test_settings_of_the_other_records_are_checked_too_and_their_limits_are_allowed():
+    with pytest.raises(ValueError, match="^rft.lr: expected None or a finite number from 0 up"):
+        resolve(TrainConfig(rft=RFTConfig(lr=math.inf)), lora=False)
+    with pytest.raises(ValueError, match='^dtype: expected "auto", "float32" or "bfloat16", got'):
+        resolve(TrainConfig(dtype="fp16"), lora=False)
+    most = RLConfig(lr=0, grad_clip=math.inf, clip_high=math.inf, betas=[0, 0.5], advantage_ddof=0)
+    assert resolve(TrainConfig(rl=most), lora=False).rl == most
 
 
 @pytest.mark.parametrize("recipe", ["rft", "rl"])

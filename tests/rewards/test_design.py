@@ -175,6 +175,16 @@ def test_a_component_that_returns_no_number_is_named(make_trajectory, task, valu
         design.score(make_trajectory(), task)
 
 
+def test_a_component_that_does_not_take_a_trajectory_and_its_task_is_named():
+    with pytest.raises(ValueError, match=r"^odd: .* component\(trajectory, task\), got <function"):
+        RewardDesign(odd=(lambda trajectory: 1.0, 1.0))
+
+
+def test_a_group_in_the_place_of_a_trajectory_is_refused(make_trajectory, make_group, task):
+    with pytest.raises(ValueError, match="trajectory: expected a Trajectory, got Group"):
+        HONEST.score(make_group(make_trajectory()), task)
+
+
 def test_the_wrong_task_is_refused(make_trajectory, make_group, task):
     other = replace(task, task_id="other")
     with pytest.raises(ValueError, match="expected the task 'by-hand'"):

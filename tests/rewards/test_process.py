@@ -47,7 +47,7 @@ def test_a_component_reads_the_stored_scores_and_nothing_else(make_trajectory, t
     assert prm_score("min")(scored, task) == 0.6
     assert repr(prm_score("last")) == "prm_score('last')"
     assert pickle.loads(pickle.dumps(prm_score("last"))) == prm_score("last")
-    with pytest.raises(ValueError, match="needs the collector 'turn_scores'"):
+    with pytest.raises(ValueError, match=r"process_rewards.score_turns.*Scoring\(model\)"):
         prm_score("min")(attempt, task)
     broken = replace(scored.verdict, status="sandbox_error")
     assert prm_score("min")(replace(scored, verdict=broken), task) is None

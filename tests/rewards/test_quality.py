@@ -76,6 +76,8 @@ def test_lint_findings_are_read_from_their_own_collector(found):
 def test_a_collector_that_did_not_run_is_named(component, collector, make_trajectory, task):
     with pytest.raises(ValueError, match=f"needs the collector '{collector}', which did not run"):
         component(make_trajectory(), task)
+    design = RewardDesign(works=(lambda t, k: 1.0, 1.0), quality=(component, 1.0))
+    assert design.collectors == (collector,)  # so that whoever scores new attempts runs it
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,10 @@ def test_the_worked_example(make_trajectory, task):
     assert score(p2p=0.0) == 0.0
 
 
+def test_the_ready_made_one_says_what_has_to_be_collected():
+    assert mergeability().collectors == ("agent_on_base", "lint", "security")
+
+
 @pytest.fixture
 def repository(task):
     return replace(

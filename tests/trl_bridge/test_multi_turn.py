@@ -13,7 +13,7 @@ from workbench.learning import HONEST, RLConfig, pack
 from workbench.learning.checkpoint import derive_seed
 from workbench.process_rewards import Critic
 from workbench.records import SamplerSettings
-from workbench.rewards import RewardDesign
+from workbench.rewards import RewardDesign, no_new_findings
 
 pytestmark = pytest.mark.slow
 SMALL = RLConfig(iterations=1, tasks_per_iteration=4, group_size=4, updates_per_iteration=2)
@@ -90,7 +90,9 @@ def test_sampled_ids_masks_logprobs_and_advantages_reach_trl_s_loss_unchanged(ma
 
 
 def test_trl_is_paid_what_the_design_pays_and_the_adapters_move(make):
-    episodes, trainer = make(design=HONEST)
+    lines = {c.name: (c.component, c.weight) for c in HONEST.components}
+    tidy = RewardDesign(**lines, tidy=(no_new_findings("lint"), 0.1))  # which is collected first
+    episodes, trainer = make(design=tidy)
     before = {n: p.detach().clone() for n, p in trainer.model.named_parameters()}
     trainer.train()
     logged = trainer.state.log_history[0]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.adapters.attempt import Attempt
 from workbench.adapters.needed import needed
 from workbench.environments import Environment, Step
+from workbench.grading.collectors import collect_for
 from workbench.records import Task, Trajectory
 from workbench.rewards import RewardDesign
 
@@ -101,7 +102,9 @@ class _Texts:
 
     def _end(self, attempt: Attempt, info: dict[str, Any]) -> float:
         """The episode's reward; `info` gets what it was made of."""
-        breakdown = self._design.score(attempt.trajectory, attempt.task)
+        task, collectors = attempt.task, self._design.collectors
+        [known] = collect_for([attempt.trajectory], [task], collectors, self._sandbox)
+        breakdown = self._design.score(known, task)
         info["verdict"] = attempt.trajectory.verdict.status
         info["components"] = {part.name: part.raw for part in breakdown.parts}
         info["unscorable"] = breakdown.total is None

@@ -15,6 +15,7 @@ from typing import Any
 
 from workbench.adapters.attempt import Attempt, replay
 from workbench.adapters.opening import Opening
+from workbench.grading.collectors import check_collectors, collect_for
 from workbench.records import RewardBreakdown, Task, Trajectory
 from workbench.rewards import RewardDesign
 from workbench.sandbox import Sandbox
@@ -59,9 +60,12 @@ class Judge:
                 that scores; only with the second can this be sent to another process.
             sharers: how many functions ask for each judgement, once each.
             remembered: judgements kept, at most, until the last of them has asked.
+        Raises:
+            ValueError: if the design reads what cannot be collected of a task.
         """
         self.design = design
         self.tasks = {task.task_id: task for task in tasks}
+        check_collectors(design.collectors, sandbox, self.tasks.values())
         self._opening, self._sharers, self._remembered = Opening(sandbox), sharers, remembered
         self._prepare()
 
@@ -79,9 +83,14 @@ class Judge:
         return replay(self.task(task_id), completion, self.sandbox, ids)
 
     def judge(self, attempts: Iterable[Callable[[], Attempt]]) -> list[Judged]:
-        """Play, grade and score many attempts in parallel; in the given order."""
+        """Play and grade many attempts in parallel, collect what the design reads, and score them;
+        in the given order."""
         with ThreadPoolExecutor(self.sandbox.workers, "judging") as pool:
-            return list(pool.map(self._judged, attempts))
+            graded = list(pool.map(_graded, attempts))
+            tasks = [task for _, task in graded]
+            collectors = self.design.collectors
+            known = collect_for([t for t, _ in graded], tasks, collectors, self.sandbox)
+            return list(map(Judged, known, pool.map(self.design.score, known, tasks)))
 
     def shared(self, key: Hashable, work: Callable[[], list[Judged]]) -> list[Judged]:
         """What `work()` returns. Of the functions that ask with an equal key the first works, the
@@ -112,11 +121,6 @@ class Judge:
         """The open sandbox."""
         return self._opening.sandbox
 
-    def _judged(self, attempt: Callable[[], Attempt]) -> Judged:
-        played = attempt()
-        trajectory = played.trajectory
-        return Judged(trajectory, self.design.score(trajectory, played.task))
-
     def _prepare(self) -> None:
         """What is not sent to another process."""
         self._lock = threading.Lock()
@@ -128,6 +132,11 @@ class Judge:
     def __setstate__(self, state: tuple) -> None:
         self.design, self.tasks, self._opening, self._sharers, self._remembered = state
         self._prepare()
+
+
+def _graded(attempt: Callable[[], Attempt]) -> tuple[Trajectory, Task]:
+    played = attempt()
+    return played.trajectory, played.task
 
 
 def check_is_a_sum(design: RewardDesign) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.adapters.attempt import Attempt
 from workbench.adapters.opening import Opening
 from workbench.environments import default_turns
+from workbench.grading.collectors import collect_for
 from workbench.records import Task, Trajectory
 from workbench.rewards import RewardDesign
 
@@ -181,7 +182,9 @@ class RewardedEnvironment(WorkspaceEnvironment):
 
     def get_reward(self) -> float | None:
         """The episode's reward; None if it cannot be judged, and TRL leaves it out."""
-        return self._design.score(self.trajectory, self._attempt.task).total
+        task, sandbox = self._attempt.task, self._opening.sandbox
+        [known] = collect_for([self.trajectory], [task], self._design.collectors, sandbox)
+        return self._design.score(known, task).total
 
 
 def _message(text: str) -> list[dict[str, str]]:

@@ -27,6 +27,7 @@ from workbench.episodes import (
     tell,
 )
 from workbench.evaluation import SOLVED
+from workbench.grading.collectors import collect_for
 from workbench.records import Group, Task, Trajectory, Turn, TurnValue
 from workbench.records.arguments import expect_task_of
 from workbench.rewards import RewardDesign
@@ -109,7 +110,8 @@ def reroll_many(
         for place, trajectories in _reroll_all(policy, attempts, num_rerolls, own_seed):
             if stop is not None and stop():
                 raise RolloutStopped(f"re-rolls of {len(groups)} groups were under way")
-            totals = [reward.score(t, place.task).total for t in trajectories]
+            known = collect_for(trajectories, [place.task], reward.collectors, sandbox)
+            totals = [reward.score(t, place.task).total for t in known]
             cost += Cost(len(trajectories), sum(map(place.num_new_tokens, trajectories)))
             for attempt in place.attempts:
                 values[attempt.group] += _turn_value(attempt.index, place.depth, totals)

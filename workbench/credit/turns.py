@@ -18,14 +18,17 @@ from typing import Literal
 import numpy as np
 
 from workbench.records import Group, Trajectory
+from workbench.records.arguments import expect
 
 TurnRewards = Callable[[Trajectory], Sequence[float] | np.ndarray]
 """What each turn of a trajectory earned by itself: (K,) numbers."""
 
 
 def checked_rewards(group: Group, rewards: Sequence[float] | np.ndarray) -> np.ndarray:
-    """(G,) float array of the rewards. Raises ValueError unless there is one a trajectory, finite
-    or NaN, and every trajectory has a turn."""
+    """(G,) float array of the rewards. Raises ValueError unless `group` is a group with a turn in
+    every trajectory, and there is one reward a trajectory, finite or NaN."""
+    what_to_do = "call the scheme once a group, each time with that group's row of the rewards"
+    expect("group", group, Group, "a Group", what_to_do)
     num_turns = [len(trajectory.turns) for trajectory in group.trajectories]
     if not min(num_turns, default=0):
         raise ValueError(

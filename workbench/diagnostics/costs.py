@@ -137,24 +137,26 @@ def calibrate(
     Give each call another `seed`: a sandbox does not execute again what it has judged before.
     """
     from workbench.episodes import rollout_many
+    from workbench.grading.collectors import collect
     from workbench.learning import HONEST, TrainConfig
     from workbench.learning.config import resolve
     from workbench.learning.rows import Stopwatch
 
     lora = any(not p.requires_grad for p in policy.model.parameters())
-    config = resolve(config or TrainConfig(), lora=lora, tasks=tasks)
+    config, reward = resolve(config or TrainConfig(), lora=lora, tasks=tasks), reward or HONEST
     chosen = list(tasks)[:num_tasks]
     play = dict(sampler=config.sampler, max_turns=config.max_turns)
     rollout_many(policy, chosen[:1], sandbox, WARM_UP, seed + 1, **play)
     watch = Stopwatch()
     with watch.sampling(sandbox):
         groups = rollout_many(policy, chosen, sandbox, config.rl.group_size, seed, **play)
+        groups = collect(groups, chosen, reward.collectors, sandbox)
     with watch.updating():
         num_rows = _update_a_copy(policy, groups, config)
     seconds = watch.seconds()
     episodes = [t for group in groups for t in group.trajectories]
     num = len(episodes)
-    teaching, kept = _shares(groups, chosen, reward or HONEST, config)
+    teaching, kept = _shares(groups, chosen, reward, config)
     cpu = seconds.sampling_cpu + seconds.update_cpu
     return Calibration(
         num_rollouts=num,

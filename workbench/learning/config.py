@@ -8,10 +8,12 @@ Left out: KL to a reference policy, warm-up (neither was needed at this size).
 from __future__ import annotations
 
 import inspect
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -141,6 +143,25 @@ class TrainConfig:
     """Iterations between checkpoints; the last two are kept."""
 
 
+_FROM_0_UP = "a finite number from 0 up", lambda value: 0.0 <= value < math.inf
+_RANGE = "a number from 0 up", lambda value: value >= 0.0  # infinite: never clipped
+_EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "lr": ("None or " + _FROM_0_UP[0], lambda value: value is None or _FROM_0_UP[1](value)),
+    "lr_final_fraction": _FROM_0_UP,
+    "betas": ("two numbers in [0, 1)", lambda pair: [0.0 <= b < 1.0 for b in pair] == [True] * 2),
+    "weight_decay": _FROM_0_UP,
+    "grad_clip": ("a number above 0", lambda value: value > 0.0),
+    "clip_low": _RANGE,
+    "clip_high": _RANGE,
+    "evidence": ("None or what can be called", lambda value: value is None or callable(value)),
+    "advantage_scale": ('"std" or "none"', ("std", "none").__contains__),
+    "advantage_ddof": ("0 or 1", (0, 1).__contains__),
+    "tied_groups": ('"drop" or "keep"', ("drop", "keep").__contains__),
+    "dtype": ('"auto", "float32" or "bfloat16"', ("auto", "float32", "bfloat16").__contains__),
+}
+"""What a setting of one of the three records must be, in words and as a test of the value."""
+
+
 def resolve(config: TrainConfig, *, lora: bool, tasks: Sequence[Task] = ()) -> TrainConfig:
     """`config` with every "auto" and None replaced by the value that this machine, this policy and
     the tasks that are practised on get.
@@ -149,6 +170,8 @@ def resolve(config: TrainConfig, *, lora: bool, tasks: Sequence[Task] = ()) -> T
     """
     how = "write TrainConfig(rl=RLConfig(...)), or rft=RFTConfig(...)"
     expect("config", config, TrainConfig, "a TrainConfig", how)
+    for place, settings in {"": config, "rft.": config.rft, "rl.": config.rl}.items():
+        _check_settings(place, settings)
     if config.sampler.temperature != 1.0:
         raise ValueError(
             f"sampler.temperature: training needs 1.0, got {config.sampler.temperature}; the "
@@ -178,6 +201,20 @@ def resolve(config: TrainConfig, *, lora: bool, tasks: Sequence[Task] = ()) -> T
     return replace(config, rft=rft, rl=rl, dtype=dtype, max_turns=turns, update_threads=threads)
 
 
+def _check_settings(place: str, settings: TrainConfig | RFTConfig | RLConfig) -> None:
+    """Raise ValueError for a setting that is not what _EXPECTED says."""
+    for name, value in vars(settings).items():
+        if name not in _EXPECTED:
+            continue
+        wanted, fits = _EXPECTED[name]
+        try:
+            good = fits(value)
+        except TypeError:  # it is no number at all
+            good = False
+        if not good:
+            raise ValueError(f"{place}{name}: expected {wanted}, got {value!r:.80}")
+
+
 def _check_evidence_and_credit(rl: RLConfig) -> None:
     """Raise ValueError before anything is sampled if the loop could not call them."""
     if isinstance(rl.evidence, type):
@@ -186,7 +223,9 @@ def _check_evidence_and_credit(rl: RLConfig) -> None:
             f"one: {rl.evidence.__name__}(...)"
         )
     try:
-        inspect.signature(rl.credit).bind(None, None, scale="std", ddof=1)
+        whole = rl.credit if isinstance(rl.credit, partial) else partial(rl.credit)
+        options = whole.keywords | dict(scale="std", ddof=1)
+        inspect.signature(whole.func).bind(*whole.args, None, None, **options)
     except TypeError as error:
         raise ValueError(
             f"rl.credit: expected a scheme that can be called as scheme(group, rewards, scale=, "

@@ -22,6 +22,7 @@ from workbench.counterfactuals import Cost
 from workbench.credit import tied
 from workbench.episodes import rollout_many
 from workbench.evaluation import SOLVED
+from workbench.grading.collectors import collect
 from workbench.learning.batch import Batch, pack, split_minibatches
 from workbench.learning.checkpoint import Place, derive_seed
 from workbench.learning.config import RLConfig, TrainConfig
@@ -77,6 +78,7 @@ def improve_by_rl(
                     max_turns=config.max_turns,
                     stop=journal.stop_requested,
                 )
+                groups = collect(groups, chosen, reward.collectors, sandbox)
                 extra = Cost()
                 if evidence is not None:
                     groups, extra = evidence(
@@ -206,7 +208,8 @@ def require_judged(
 
 
 def numbers_of_turns(group: Group, said: Sequence[Sequence[float]]) -> list[np.ndarray]:
-    """What a scheme returned, as G arrays (K,). Raises ValueError if it is not a number a turn."""
+    """What a scheme returned, as G arrays (K,). Raises ValueError if it is not a number a turn, or
+    one is infinite."""
     expected = [(len(t.turns),) for t in group.trajectories]
     shapes = [np.shape(numbers) for numbers in said] if np.iterable(said) else None
     if shapes != expected:
@@ -214,7 +217,15 @@ def numbers_of_turns(group: Group, said: Sequence[Sequence[float]]) -> list[np.n
             f"credit: expected an array for each attempt, a number a turn, shapes {expected}, got "
             f"{said!r:.80}; return [np.full(len(t.turns), a) ...] where all turns of t have a"
         )
-    return [np.asarray(numbers, dtype=float) for numbers in said]
+    credit = [np.asarray(numbers, dtype=float) for numbers in said]
+    for i, numbers in enumerate(credit):
+        if np.isinf(numbers).any():
+            raise ValueError(
+                f"credit: expected finite numbers, nan for a turn that is left out, got "
+                f"{numbers.tolist()!s:.80} for attempt {i} of task {group.task_id!r}; what does "
+                "the scheme divide by?"
+            )
+    return credit
 
 
 def require_credit(credit: Sequence[Sequence[np.ndarray]]) -> None:

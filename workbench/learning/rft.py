@@ -20,6 +20,7 @@ from torch import Tensor
 from workbench.credit import tied
 from workbench.episodes import rollout_many
 from workbench.evaluation import SOLVED
+from workbench.grading.collectors import collect
 from workbench.learning.batch import Batch, pack, split_minibatches
 from workbench.learning.checkpoint import Place, derive_seed
 from workbench.learning.config import TrainConfig
@@ -170,6 +171,7 @@ def _sample(
             max_turns=config.max_turns,
             stop=journal.stop_requested,
         )
+        groups = collect(groups, tasks, reward.collectors, sandbox)
     breakdowns = reward.score_groups(groups, tasks)
     rewards = totals(breakdowns)
     require_judged(groups, breakdowns)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.evaluation import evaluate
+from workbench.grading.collectors import check_collectors
 from workbench.learning.checkpoint import Place, derive_seed
 from workbench.learning.config import TrainConfig, resolve
 from workbench.learning.folder import open_log
@@ -40,11 +41,7 @@ HONEST = RewardDesign(tests=(all_pass("hidden"), 1.0), tampering=(tampered, -1.0
 """The default reward: hidden tests decide, and editing the visible ones costs."""
 
 Recipe = Literal["rft", "rl", "rft_then_rl"]
-STAGES: dict[str, tuple[str, ...]] = {
-    "rft": ("rft",),
-    "rl": ("rl",),
-    "rft_then_rl": ("rft", "rl"),
-}
+STAGES: dict[str, tuple[str, ...]] = {"rft": ("rft",), "rl": ("rl",), "rft_then_rl": ("rft", "rl")}
 """Stages of each recipe, in order."""
 
 
@@ -280,6 +277,7 @@ def _check(
     expect_design("reward", reward)
     if not tasks:
         raise ValueError("tasks: expected at least one, got none")
+    check_collectors(reward.collectors, sandbox, tasks)
 
 
 def _check_settings(

@@ -8,7 +8,7 @@ other weights in a moment, `comparing` sets two designs side by side, `storing` 
 
 from workbench.rewards.changes import diff_size, diff_within, scope, similarity
 from workbench.rewards.comparing import DesignComparison, DesignReport, compare_designs
-from workbench.rewards.components import Component, Configured, configured
+from workbench.rewards.components import Component, Configured, configured, needs
 from workbench.rewards.conduct import (
     abstention,
     intact,
@@ -68,6 +68,7 @@ __all__ = [
     "faster",
     "intact",
     "mergeability",
+    "needs",
     "new_findings",
     "no_new_findings",
     "no_new_high",

@@ -27,6 +27,7 @@ class Configured:
     def __init__(self, maker: Callable[..., Component], args: tuple, kwargs: dict[str, Any]):
         self.maker, self.args, self.kwargs = maker, args, kwargs
         self._component = maker.__wrapped__(*args, **kwargs)
+        self.collectors = collectors_of(self._component)
         self.__doc__ = maker.__doc__
 
     def __call__(self, trajectory: Trajectory, task: Task) -> float | None:
@@ -58,6 +59,29 @@ def configured(maker: Callable[..., Component]) -> Callable[..., Configured]:
 
     make.makes_components = True
     return make
+
+
+def needs(*collectors: str) -> Callable[[Component], Component]:
+    """Decorator for a component that reads what these collectors on request see: whoever scores
+    new attempts runs them first (`RewardDesign.collectors`).
+
+    >>> @needs("lint")
+    ... def tidy(trajectory, task):
+    ...     return float(not trajectory.evidence.lint)
+    >>> collectors_of(tidy)
+    ('lint',)
+    """
+
+    def declare(component: Component) -> Component:
+        component.collectors = collectors
+        return component
+
+    return declare
+
+
+def collectors_of(component: Component) -> tuple[str, ...]:
+    """What the component said with `needs`; () = it reads what is always there."""
+    return getattr(component, "collectors", ())
 
 
 def is_maker(function: object) -> bool:

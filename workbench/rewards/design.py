@@ -15,15 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.records import (
-    Group,
-    RewardBreakdown,
-    RewardPart,
-    StoredRun,
-    Task,
-    Trajectory,
-)
-from workbench.rewards.components import Component
+from workbench.records import Group, RewardBreakdown, RewardPart, StoredRun, Task, Trajectory
+from workbench.records.arguments import expect
+from workbench.rewards.components import Component, collectors_of
 from workbench.rewards.rules import Gate, WeightedComponent, check_rules, checked, number
 
 if TYPE_CHECKING:
@@ -113,6 +107,11 @@ class RewardDesign:
         """
         return self._with(self.components, is_normalised=True)
 
+    @property
+    def collectors(self) -> tuple[str, ...]:
+        """The collectors on request that its components read, each once, sorted."""
+        return tuple(sorted({name for c in self.components for name in collectors_of(c.component)}))
+
     def component(self, name: str) -> WeightedComponent:
         """The line of the design called `name`. Raises ValueError if there is none."""
         for component in self.components:
@@ -127,9 +126,11 @@ class RewardDesign:
         Of an aborted episode all are None and none is called: it was cut off by a fault of ours,
         so nothing in it is the policy's to answer for, and no rule makes a total of None alone.
 
-        Raises ValueError if the trajectory is of another task, or a component returns anything
-        but a finite number or None.
+        Raises ValueError if the trajectory is none or of another task, or a component returns
+        anything but a finite number or None.
         """
+        what_to_do = "groups are scored by score_groups([group], [task])"
+        expect("trajectory", trajectory, Trajectory, "a Trajectory", what_to_do)
         if trajectory.task_id != task.task_id:
             raise ValueError(
                 f"expected the task {trajectory.task_id!r} of this trajectory, got "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from workbench.records import UNSCORABLE, Task, Trajectory
-from workbench.rewards.components import Component, configured, python_only
+from workbench.rewards.components import Component, configured, needs, python_only
 
 
 @configured
@@ -115,6 +115,7 @@ def no_regression(trajectory: Trajectory, task: Task) -> float | None:
     return float(passed.issuperset(task.pass_to_pass))
 
 
+@needs("agent_on_base")
 def own_tests_fail_on_base(trajectory: Trajectory, task: Task) -> float | None:
     """1.0 if the agent's tests fail on the task's files and all pass on its own, else 0.0.
 

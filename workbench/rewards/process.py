@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from workbench.credit import turn_scores
 from workbench.records import UNSCORABLE, Task, Trajectory
-from workbench.rewards.components import Component, configured, evidence
+from workbench.rewards.components import Component, configured
 
 _SURE = 1e-6
 """Scores are kept this far from 0 and 1 where their log-odds are taken."""
@@ -69,7 +70,7 @@ def prm_score(how: str = "min") -> Component:
     def component(trajectory: Trajectory, task: Task) -> float | None:
         if trajectory.verdict.status in UNSCORABLE:
             return None
-        return aggregate(evidence(trajectory, "turn_scores", "turn_scores", "prm_score"), how)
+        return aggregate(turn_scores(trajectory), how)
 
     aggregate([0.5], how)  # complain now, not at the first attempt
     return component

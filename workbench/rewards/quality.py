@@ -14,7 +14,7 @@ from typing import Literal
 
 from workbench.records import UNSCORABLE, Finding, Task, Trajectory
 from workbench.rewards.changes import changed_sources
-from workbench.rewards.components import Component, configured, evidence, python_only
+from workbench.rewards.components import Component, configured, evidence, needs, python_only
 from workbench.rewards.outcomes import syntax_tree
 
 SEVERITIES = {"high": 1.0, "medium": 0.5, "low": 0.1, "": 0.1}
@@ -49,6 +49,7 @@ def new_findings(
             f"{cap} and {dict(costs)}"
         )
 
+    @needs(collector)
     def component(trajectory: Trajectory, task: Task) -> float:
         found = _new(evidence(trajectory, collector, collector, "new_findings"))
         return min(math.fsum(costs.get(finding.severity, 0.0) for finding in found), float(cap))
@@ -73,6 +74,7 @@ def no_new_findings(
         raise ValueError(f"no_new_findings: expected one of {ORDER}, got {severity!r}")
     grave = ORDER[ORDER.index(severity) :]
 
+    @needs(collector)
     def component(trajectory: Trajectory, task: Task) -> float:
         found = _new(evidence(trajectory, collector, collector, "no_new_findings"))
         return float(all(finding.severity not in grave for finding in found))
@@ -80,6 +82,7 @@ def no_new_findings(
     return component
 
 
+@needs("security")
 def no_new_high(trajectory: Trajectory, task: Task) -> float | None:
     """1.0 if the attempt brought in no security finding of high severity, else 0.0.
 
@@ -138,6 +141,7 @@ def faster(cap: float = 2.0) -> Component:
     if not cap > 0:
         raise ValueError(f"faster: expected cap > 0, got {cap}")
 
+    @needs("speed")
     def component(trajectory: Trajectory, task: Task) -> float | None:
         if trajectory.verdict.status in UNSCORABLE:
             return None

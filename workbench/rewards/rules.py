@@ -6,6 +6,7 @@ Stage: rewards. What a user wrote goes in, checked records come out. Left out: t
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -70,9 +71,23 @@ def checked(name: str, pair: tuple[Component, float]) -> WeightedComponent:
             f"{name}: {component.__name__} makes a component and is none itself; call it with its "
             f"settings: {name}=({component.__name__}(...), {weight!r})"
         )
+    _expect_two_arguments(name, component)
     if not isinstance(weight, (int, float)) or not math.isfinite(weight):
         raise ValueError(f"{name}: expected a finite number as weight, got {weight!r}")
     return WeightedComponent(name, component, float(weight))
+
+
+def _expect_two_arguments(name: str, component: Component) -> None:
+    """Raises ValueError if the component could not be called with a trajectory and its task."""
+    try:
+        inspect.signature(component).bind(None, None)
+    except ValueError:  # compiled code need not say what it takes
+        return
+    except TypeError as error:
+        raise ValueError(
+            f"{name}: expected a component that is called as component(trajectory, task), got "
+            f"{component!r:.80} ({error})"
+        ) from None
 
 
 def check_rules(components: Sequence[WeightedComponent], is_normalised: bool) -> None:

@@ -21,6 +21,7 @@ from workbench.credit import broadcast
 from workbench.environments import default_turns
 from workbench.episodes import rollout_many
 from workbench.evaluation import Evaluation, evaluate
+from workbench.grading.collectors import check_collectors, collect
 from workbench.learning import HONEST, RLConfig
 from workbench.learning.checkpoint import derive_seed
 from workbench.learning.rows import Stopwatch
@@ -88,8 +89,8 @@ class MultiTurn:
                 the log's evaluations; the default samples the model, spoken to as its tokenizer
                 says. Otherwise: `functools.partial(CausalLMPolicy, chat=chat_format(...))`.
         Raises:
-            ValueError: if two tasks have one id, the temperature is not 1, or sandbox or design is
-                something else.
+            ValueError: if two tasks have one id, the temperature is not 1, sandbox or design is
+                something else, or the design reads what cannot be collected of a task.
         """
         expect_sandbox(sandbox)
         expect_design("design", design)
@@ -99,6 +100,7 @@ class MultiTurn:
                 "compares the policy with itself only at temperature 1"
             )
         self.tasks = tasks_by_id(tasks)
+        check_collectors(design.collectors, sandbox, tasks)
         self.sandbox, self.design, self.rl = sandbox, design, rl
         self.sampler, self._policy = sampler, policy
         self.max_turns = default_turns(*tasks) if max_turns is None else max_turns
@@ -214,6 +216,7 @@ class MultiTurn:
             sampler=self.sampler,
             max_turns=self.max_turns,
         )
+        groups = collect(groups, tasks, self.design.collectors, self.sandbox)
         if self._evidence is None or not training:
             return groups, Cost()
         return self._evidence(

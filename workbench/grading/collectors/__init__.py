@@ -6,7 +6,12 @@ tests executed, how fast the program is beside the reference, whether the agent'
 have found the fault. Rewards then read it like everything else that was recorded.
 """
 
-from workbench.grading.collectors.collecting import COLLECTORS, collect
+from workbench.grading.collectors.collecting import (
+    COLLECTORS,
+    check_collectors,
+    collect,
+    collect_for,
+)
 from workbench.grading.collectors.storing import store_collected
 
-__all__ = ["COLLECTORS", "collect", "store_collected"]
+__all__ = ["COLLECTORS", "check_collectors", "collect", "collect_for", "store_collected"]

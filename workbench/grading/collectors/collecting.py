@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from workbench.grading.collectors import agents_tests, coverage, speed
@@ -75,27 +76,39 @@ def collect(
     one. Otherwise a program could choose not to be judged.
     """
     groups, by_id = groups_and_tasks(groups, tasks)
-    attempts = _different_attempts(groups, by_id)
-    _check(collectors, sandbox, [task for task, _ in attempts.values()])
+    trajectories = [t for group in groups for t in group.trajectories]
+    collected = iter(collect_for(trajectories, by_id.values(), collectors, sandbox))
+    return [
+        replace(group, trajectories=tuple(islice(collected, len(group.trajectories))))
+        for group in groups
+    ]
+
+
+def collect_for(
+    trajectories: Sequence[Trajectory],
+    tasks: Iterable[Task],
+    collectors: Sequence[str] = COLLECTORS,
+    sandbox: Sandbox | None = None,
+) -> list[Trajectory]:
+    """`collect` for trajectories that are in no group; arguments and errors as there."""
+    attempts = _different_attempts(trajectories, {task.task_id: task for task in tasks})
+    check_collectors(collectors, sandbox, [task for task, _ in attempts.values()])
     found: dict[str, list[Any]] = {
         name: _run(name, list(attempts.values()), sandbox) for name in collectors
     }
     places = {key: place for place, key in enumerate(attempts)}
-    return [
-        replace(
-            group, trajectories=tuple(_with(t, found, places[_key(t)]) for t in group.trajectories)
-        )
-        for group in groups
-    ]
+    return [_with(t, found, places[_key(t)]) for t in trajectories]
 
 
 def _key(trajectory: Trajectory) -> tuple[str, str]:
     return trajectory.task_id, files_hash(trajectory.final_files)
 
 
-def _different_attempts(groups, by_id) -> dict[tuple[str, str], Attempt]:
+def _different_attempts(
+    trajectories: Sequence[Trajectory], by_id: Mapping[str, Task]
+) -> dict[tuple[str, str], Attempt]:
     attempts = {}
-    for trajectory in (t for group in groups for t in group.trajectories):
+    for trajectory in trajectories:
         if trajectory.task_id not in by_id:
             raise ValueError(
                 f"tasks: no task {trajectory.task_id!r} among the {len(by_id)} given; pass the "
@@ -105,7 +118,10 @@ def _different_attempts(groups, by_id) -> dict[tuple[str, str], Attempt]:
     return attempts
 
 
-def _check(collectors: Sequence[str], sandbox: Sandbox | None, tasks: Sequence[Task]) -> None:
+def check_collectors(
+    collectors: Sequence[str], sandbox: Sandbox | None, tasks: Iterable[Task]
+) -> None:
+    """Raises ValueError as `collect` does, for attempts at these tasks that are yet to be made."""
     if isinstance(collectors, str):
         raise ValueError(f'collectors: expected a tuple of names, ("{collectors}",), got a text')
     if unknown := [name for name in collectors if name not in COLLECTORS]:
