@@ -48,3 +48,16 @@ def test_a_near_miss_of_exercise_17_e_is_wrong(answer):
 def test_a_near_miss_of_exercise_18_h_is_wrong():
     assert not solves("18-h", lambda n, turns, s, w: math.ceil(n * turns / w) * s)
     assert solves("18-h", lambda n, turns, s, w: turns * math.ceil(n / w) * s)
+
+
+@pytest.mark.parametrize(
+    "question, answer",
+    [
+        ("10-h", lambda values, reward: np.diff([*values, reward]).tolist()),
+        ("11-h", lambda scores, start, reward: np.diff([start, *scores[:-1], reward])),
+        ("17-g", lambda b, a, s, G: [b * s / G, s / a]),
+        ("17-h", lambda pieces: [who == "model" for who, number in pieces for _ in range(number)]),
+    ],
+)
+def test_right_numbers_are_right_in_any_type(question, answer):
+    assert solves(question, answer)
