@@ -45,12 +45,17 @@ def test_in_the_fast_size_an_answer_says_whether_its_run_was_cut(
         ("00-c", 3, "asks for a text, in quotes"),
         ("00-c", "sleep", "one of ls, cat, grep, run, edit, submit"),
         ("00-c", "run", "On to the answer"),
-        ("my own", object, "On to the answer"),
     ],
 )
 def test_a_guess_of_another_kind_gets_a_nudge_and_is_kept(question, guess, nudge, capsys):
     checks.predict(question, guess)
     assert nudge in capsys.readouterr().out and checks.guesses[question] is guess
+
+
+def test_a_guess_for_a_question_that_no_notebook_asks_is_refused_and_not_listed(capsys):
+    checks.predict("10-z", 1)
+    assert "10-z: no notebook asks this" in capsys.readouterr().out
+    assert "10-z" not in checks.guesses and "10-z" not in checks.results()
 
 
 @pytest.mark.parametrize("guess", [np.int64(4), np.float32(4), np.array(4)])
@@ -65,7 +70,7 @@ def test_hints_come_one_at_a_time_and_are_counted(capsys):
         checks.hint("00-e")
     first, second, third = capsys.readouterr().out.splitlines()
     assert first.startswith("00-e, hint 1 of 2: ") and second.startswith("00-e, hint 2 of 2: ")
-    assert third.startswith("00-e: that were all 2 hints")
+    assert third == f"00-e: no more hints. The last: {second.partition(': ')[2]}"
     assert checks.results()["00-e"].hints_used == 2
     checks.hint("00-zz")
     assert "00-zz: no hints here. There are some for 00-d" in capsys.readouterr().out

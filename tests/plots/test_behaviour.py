@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from workbench.plots import (
     actions_by_turn,
+    episode,
     episode_side_by_side,
     instructive_pair,
     shares_by_turn,
@@ -61,6 +62,15 @@ def test_side_by_side_shows_commands_change_and_verdict(before, after):
     assert "NOT SOLVED: hidden tests 2 of 6, submitted" in left
     assert "+    ys = [x for x in xs if x < 3]" in right
     assert "SOLVED: hidden tests 6 of 6, submitted" in right
+
+
+@pytest.mark.parametrize("lines, hidden", [(7, 0), (8, 0), (9, 2)])
+def test_a_single_line_of_an_answer_is_never_replaced_by_a_word_about_it(before, lines, hidden):
+    answer = "\n".join(f"line {k}" for k in range(lines))
+    told = replace(before, turns=(replace(before.turns[0], observation=answer),))
+    words = [text.get_text() for text in episode(told).axes[0].texts]
+    assert sum(word.startswith("line ") for word in words) == lines - hidden
+    assert [word for word in words if "…" in word] == ["  … 2 more lines"] * (hidden > 0)
 
 
 def test_two_tasks_are_not_compared_side_by_side(before, after):

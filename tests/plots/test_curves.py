@@ -11,6 +11,8 @@ from workbench.plots import (
     summary_line,
 )
 
+TITLE = "as wide as the figure, " * 4
+
 
 class Empty:
     metrics = []
@@ -28,6 +30,22 @@ def test_the_last_evaluation_of_each_stage_is_written_beside_its_dot(run):
     axes = learning_curve(run).axes[0]
     words = [text.get_text() for text in axes.texts]
     assert {"8%", "31%", "61%"} <= set(words)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_a_rate_is_written_neither_on_the_title_nor_on_the_legend(run, rate):
+    for row in run.metrics:
+        if row["kind"] == "evaluation":
+            row.update(solve_rate=rate, low=rate, high=rate)
+    figure = learning_curve(run, title=TITLE)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    title = axes.findobj(lambda part: getattr(part, "get_text", str)() == TITLE)
+    others = [figure.legends[0], *title]
+    written = [text for text in axes.texts if text.get_text() == f"{rate:.0%}"]
+    assert len(written) == 3 and len(others) == 2
+    for text in written:
+        assert not text.get_window_extent().count_overlaps([o.get_window_extent() for o in others])
 
 
 def test_several_seeds_show_their_mean(seeds):

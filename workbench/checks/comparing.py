@@ -1,10 +1,11 @@
 """Where two values differ, in words.
 
 Stage: outside the loop. In: what a reader's function returned and what was expected; out: a
-sentence, or "" if they agree. Floats agree within a tolerance (absolute, and relative above 1),
-also with a Fraction or Decimal; whole numbers agree exactly; nan agrees with nan; infinity agrees
-only with itself. A torch tensor counts as an array, a masked place of an array as nan. Nothing a
-reader returns makes this raise.
+sentence, or "" if they agree. A right number is right in any type: int, float, bool, Fraction or
+Decimal; and so is a row of them as a list, tuple or array. Floats agree within a tolerance
+(absolute, and relative above 1); two whole numbers agree exactly; nan agrees with nan; infinity
+agrees only with itself. A torch tensor counts as an array, a masked place of an array as nan.
+Nothing a reader returns makes this raise.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import numpy as np
 
 MAX_SHOWN = 300
 """Characters of a value that are printed."""
+REAL = Real | Decimal
+"""What counts as a number; bool does."""
 
 
 def difference(got: Any, expected: Any, tolerance: float = 1e-9, where: str = "") -> str:
@@ -41,15 +44,18 @@ def _difference(got: Any, expected: Any, tolerance: float, where: str) -> str:
     if got is None:
         return _at(where, "got None; is a `return` missing?")
     if isinstance(expected, np.ndarray):
+        got = np.asarray(got) if isinstance(got, list | tuple) else got
         return _between_arrays(got, expected, tolerance, where)
-    if isinstance(expected, float) and _is_real(got):
+    if isinstance(expected, int) and isinstance(got, int):
+        return "" if got == expected else _unequal(got, expected, where)
+    if isinstance(expected, int | float) and isinstance(got, REAL):
         return "" if _close(got, expected, tolerance) else _unequal(got, expected, where)
-    if isinstance(expected, complex) and (_is_real(got) or isinstance(got, complex)):
+    if isinstance(expected, complex) and isinstance(got, complex | REAL):
         return "" if _close(got, expected, tolerance) else _unequal(got, expected, where)
+    if isinstance(expected, list | tuple) and isinstance(got, list | tuple | np.ndarray):
+        return _between_sequences(got, expected, tolerance, where)
     if type(got) is not type(expected):
         return _at(where, f"expected {_a(expected)}, got {_a(got)}")
-    if isinstance(expected, list | tuple):
-        return _between_sequences(got, expected, tolerance, where)
     if isinstance(expected, dict):
         return _between_dicts(got, expected, tolerance, where)
     if dataclasses.is_dataclass(expected) and not isinstance(expected, type):
@@ -102,9 +108,8 @@ def _between_arrays(got: Any, expected: np.ndarray, tolerance: float, where: str
             f"expected {_in_words(expected.shape)}, shape {expected.shape}; "
             f"got {_in_words(got.shape)}, shape {got.shape}{hint}",
         )
-    for kind in (np.bool_, np.complexfloating):
-        if np.issubdtype(got.dtype, kind) != np.issubdtype(expected.dtype, kind):
-            return _at(where, f"expected an array of {expected.dtype}, got one of {got.dtype}")
+    if np.iscomplexobj(got) != np.iscomplexobj(expected):
+        return _at(where, f"expected an array of {expected.dtype}, got one of {got.dtype}")
     if any(np.issubdtype(one.dtype, np.inexact) for one in (got, expected)):
         wrong = ~_all_close(got, expected, tolerance)
     else:
@@ -140,10 +145,6 @@ def _between_records(got: Any, expected: Any, tolerance: float, where: str) -> s
         difference(getattr(got, n), getattr(expected, n), tolerance, f"{where}.{n}") for n in names
     )
     return next(filter(None, found), "")
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 
 def _close(got: Any, expected: float | complex, tolerance: float) -> bool:

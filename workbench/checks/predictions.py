@@ -1,7 +1,8 @@
 """Predictions: a guess before the answer, recorded and never in the way.
 
 Stage: outside the loop. In: a guess, later what came out; out: printed lines. A guess of another
-kind than the question asks for gets a nudge and is kept. Left out: judging a guess.
+kind than the question asks for gets a nudge and is kept; one for a question that no notebook asks
+is not. Left out: judging a guess.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from workbench.fast_mode import is_fast
 
 def predict(question: str, guess: Any) -> None:
     """Remember a guess for `reveal`, or remind the reader that there is none yet."""
+    asked = find(question)
+    if asked is None:
+        print(f"{question}: no notebook asks this; the guess is not kept.")
+        return
     if guess is None:
         guesses.pop(question, None)
         say(question, "no guess yet. Replace None above; being wrong is how it sticks.")
@@ -25,7 +30,7 @@ def predict(question: str, guess: Any) -> None:
     if isinstance(guess, np.ndarray | np.generic) and np.ndim(guess) == 0:
         guess = guess.item()  # a number like any other, also in a file
     guesses[question] = guess
-    nudge = _nudge(find(question), guess)
+    nudge = _nudge(asked, guess)
     say(question, f"you guess {shown(guess)}. {nudge or 'On to the answer.'}")
 
 
@@ -40,9 +45,9 @@ def reveal(question: str, truth: Any, unit: str = "") -> None:
     say(question, f"{told}{unit} ({words}{note})")
 
 
-def _nudge(question: Question | None, guess: Any) -> str:
+def _nudge(question: Question, guess: Any) -> str:
     """What a guess of the wrong kind is told; "" if there is nothing to say."""
-    if question is None or question.guess == "any":
+    if question.guess == "any":
         return ""
     if question.guess == "number":
         return _nudge_for_a_number(question, guess)

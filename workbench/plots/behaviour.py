@@ -218,6 +218,8 @@ def _answer(turn: Turn, edited: Collection[str]) -> list[str]:
     places = [i for i, line in enumerate(answer) if line.split("|")[0] in edited] or [0]
     start = min(max(0, places[-1] - OBSERVATION_LINES // 2), len(answer) - OBSERVATION_LINES)
     stop = start + OBSERVATION_LINES
+    start -= start == 1  # the line itself takes no more room than a word about it
+    stop += stop == len(answer) - 1
     above = [f"  … {start} lines"] if start else []
     below = [f"  … {len(answer) - stop} more lines"] if stop < len(answer) else []
     return [*above, *answer[start:stop], *below]

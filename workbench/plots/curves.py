@@ -105,7 +105,7 @@ def learning_curve(
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     _name_stages(axes, curves)
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(frameon=False, loc="lower right")
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
@@ -193,7 +193,7 @@ def _draw_evaluations(axes, evaluations: Sequence[Evaluated]) -> None:
         axes.annotate(
             f"{evaluated.rate.estimate:.0%}",
             (evaluated.attempts, evaluated.rate.estimate),
-            xytext=(7, 7),
+            xytext=(7, 7 if evaluated.rate.estimate < 0.9 else -14),  # above stands the title
             textcoords="offset points",
             color=style.BLUE,
             fontweight="bold",

@@ -44,7 +44,7 @@ class CreditViewer(ipywidgets.VBox):
     against = traitlets.Int(NOBODY)
     """Which trajectory it is compared with; NOBODY (-1) = none."""
     turn = traitlets.Int(0)
-    """Whose tokens are shown, from 0."""
+    """Whose tokens are shown, from 0: the row that the table calls `turn + 1`."""
     scheme = traitlets.Unicode()
     """The column whose credit is the tokens' advantage."""
     show = traitlets.Enum(("credit", "share"), "credit")

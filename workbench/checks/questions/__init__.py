@@ -50,4 +50,4 @@ def hint(question: str) -> None:
         used = memory.hints_used[question] = used + 1
         print(f"{question}, hint {used} of {len(known.hints)}: {known.hints[used - 1]}")
     else:
-        print(f"{question}: that were all {used} hints. The last: {known.hints[-1]}")
+        print(f"{question}: no more hints. The last: {known.hints[-1]}")
