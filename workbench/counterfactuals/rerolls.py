@@ -110,15 +110,13 @@ def reroll_many(
         for place, trajectories in _reroll_all(policy, attempts, num_rerolls, own_seed):
             if stop is not None and stop():
                 raise RolloutStopped(f"re-rolls of {len(groups)} groups were under way")
-            known = collect_for(trajectories, [place.task], reward.collectors, sandbox)
-            totals = [reward.score(t, place.task).total for t in known]
+            seen = collect_for(trajectories, [place.task], reward.collectors, sandbox)
+            totals = [reward.score(t, place.task).total for t in seen]
             cost += Cost(len(trajectories), sum(map(place.num_new_tokens, trajectories)))
             for attempt in place.attempts:
                 values[attempt.group] += _turn_value(attempt.index, place.depth, totals)
-    known = [
-        replace(group, turn_values=tuple(sorted(found, key=_place_of)))
-        for group, found in zip(groups, values)
-    ]
+    valued = zip(groups, [tuple(sorted(found, key=_place_of)) for found in values])
+    known = [replace(group, turn_values=found) for group, found in valued]
     return known, cost + Cost(cpu_s=meter.seconds())
 
 
