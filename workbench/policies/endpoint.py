@@ -73,8 +73,8 @@ class EndpointPolicy:
     """How often a busy or broken server is asked again, after waits that double."""
     wait_s: float = 1.0
     """The first of these waits, unless the server says how long; none is longer than a minute."""
-    _answered: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
-    """Not empty once the server has answered as it should."""
+    _answered: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    """The address, once it has answered as it should."""
 
     @property
     def version(self) -> str:
@@ -121,7 +121,7 @@ class EndpointSession:
         import httpx  # here: only those who use a server wait for it
 
         self._policy, self._rows = policy, list(rows)
-        self._seed, self._sampler, self._num_forks = seed, sampler, 0
+        self._seed, self._sampler, self._num_takes = seed, sampler, 0
         self._jitter = random.Random()  # of the waits between requests
         headers = {"Authorization": f"Bearer {policy.api_key}"} if policy.api_key else {}
         self._client = httpx.Client(headers=headers, timeout=policy.timeout_s)
@@ -154,8 +154,8 @@ class EndpointSession:
 
     def take(self, rows: Sequence[int]) -> EndpointSession:
         """A session whose row j continues `rows[j]`."""
-        self._num_forks += 1
-        seed = self._seed * 1_000_003 + self._num_forks
+        self._num_takes += 1
+        seed = self._seed * 1_000_003 + self._num_takes
         return EndpointSession(self._policy, [self._rows[i] for i in rows], seed, self._sampler)
 
     def close(self) -> None:
@@ -231,7 +231,7 @@ class EndpointSession:
                     raise
                 warnings.warn(f"{error}; the episode is dropped", stacklevel=2)
                 return FAULT
-            self._policy._answered.append(True)
+            self._policy._answered.add(url)
             return answer
         tries = self._policy.num_retries + 1
         warnings.warn(

@@ -59,7 +59,7 @@ class CausalLMSession:
         self._weights, self._codec = weights, codec
         self._seed, self._sampler = seed, sampler
         self._random = torch.Generator().manual_seed(seed)
-        self._num_forks = 0
+        self._num_takes = 0
         self._rows = [_Row() for _ in range(n)]
         self._cache = KVCache(
             num_layers=len(weights.layers),
@@ -153,11 +153,11 @@ class CausalLMSession:
         Keys and values are copied, not computed again: of a row that is taken more than once all
         that can be read ahead is read first, so that its copies share the work.
         """
-        self._num_forks += 1
+        self._num_takes += 1
         self._read_ahead([i for i, count in Counter(rows).items() if count > 1])
         new = CausalLMSession(
             *(self._weights, self._codec, len(rows)),
-            seed=(self._seed * 1_000_003 + self._num_forks) % 2**63,
+            seed=(self._seed * 1_000_003 + self._num_takes) % 2**63,
             sampler=self._sampler,
         )
         new._cache = self._cache.take(rows)

@@ -47,7 +47,7 @@ class WholeModelSession:
         self._model, self._codec = model, codec
         self._seed, self._sampler = seed, sampler
         self._random = torch.Generator().manual_seed(seed)
-        self._num_forks = 0
+        self._num_takes = 0
         self._rows = [_Row() for _ in range(n)]
         base = model.get_base_model() if hasattr(model, "get_base_model") else model
         names = inspect.signature(base.forward).parameters
@@ -111,8 +111,8 @@ class WholeModelSession:
 
     def take(self, rows: Sequence[int]) -> WholeModelSession:
         """A new session whose row j continues `rows[j]`, with random numbers of its own."""
-        self._num_forks += 1
-        seed = (self._seed * 1_000_003 + self._num_forks) % 2**63
+        self._num_takes += 1
+        seed = (self._seed * 1_000_003 + self._num_takes) % 2**63
         new = WholeModelSession(
             self._model, self._codec, len(rows), seed=seed, sampler=self._sampler
         )
